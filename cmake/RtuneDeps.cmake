@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# SQLite, libyaml and the CUDA toolkit: found, checked for their minimum versions, never downloaded.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+# rtune_find(NAME pkg-config-module minimum static-library): the interface target rtune_NAME.
+function(rtune_find name module minimum archive)
+  pkg_check_modules(${name} REQUIRED ${module}>=${minimum})
+  add_library(rtune_${name} INTERFACE)
+  target_include_directories(rtune_${name} SYSTEM INTERFACE ${${name}_INCLUDE_DIRS})
+  if(RTUNE_STATIC_DEPS)
+    find_library(RTUNE_${name}_ARCHIVE ${archive} HINTS ${${name}_LIBRARY_DIRS} REQUIRED)
+    target_link_libraries(rtune_${name} INTERFACE "${RTUNE_${name}_ARCHIVE}" m ${CMAKE_DL_LIBS}
+                          Threads::Threads)
+  else()
+    target_link_libraries(rtune_${name} INTERFACE ${${name}_LINK_LIBRARIES})
+  endif()
+endfunction()
+rtune_find(sqlite sqlite3 3.34 libsqlite3.a)
+rtune_find(yaml yaml-0.1 0.2.2 libyaml.a)
+
+# The toolkit is used for nvcc alone: the driver, NVRTC and NVML are opened at run time.
+set(RTUNE_HAVE_CUDA OFF)
+if(NOT RTUNE_CUDA STREQUAL "OFF")
+  find_program(RTUNE_NVCC nvcc HINTS "${CUDAToolkit_ROOT}/bin" "$ENV{CUDA_HOME}/bin"
+               "$ENV{CUDA_PATH}/bin" /usr/local/cuda/bin)
+  if(RTUNE_NVCC)
+    execute_process(COMMAND "${RTUNE_NVCC}" --version OUTPUT_VARIABLE nvcc_text ERROR_QUIET)
+    if(nvcc_text MATCHES "release ([0-9]+\\.[0-9]+)")
+      set(RTUNE_NVCC_VERSION "${CMAKE_MATCH_1}")
+      if(RTUNE_NVCC_VERSION VERSION_LESS 12.4)
+        message(WARNING "nvcc ${RTUNE_NVCC_VERSION} is older than 12.4 and is not used")
+      else()
+        set(RTUNE_HAVE_CUDA ON)
+      endif()
+    endif()
+  endif()
+  if(NOT RTUNE_HAVE_CUDA AND RTUNE_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "RTUNE_CUDA=ON, but no nvcc >= 12.4 was found; set CUDAToolkit_ROOT")
+  endif()
+endif()
+if(RTUNE_HAVE_CUDA)
+  foreach(arch IN LISTS RTUNE_CUDA_ARCHS)
+    if(NOT arch MATCHES "^[0-9]+[af]?$")
+      message(FATAL_ERROR "RTUNE_CUDA_ARCHS: \"${arch}\" is not an architecture number such as 90; "
+                          "\"native\" and \"all\" are not supported, since the kernels are built "
+                          "without a GPU")
+    endif()
+  endforeach()
+  message(STATUS "CUDA ${RTUNE_NVCC_VERSION}: built-in kernels for ${RTUNE_CUDA_ARCHS}")
+else()
+  message(STATUS "CUDA: no nvcc >= 12.4; without built-in GPU kernels (the cpu device, and NVRTC "
+                 "where there is one, still work)")
+endif()

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rtune.h: the whole public interface of librtune, the tuned parallel reduction library.
+ *
+ * This header is the authority on what the library does. It is plain C11 and compiles as C++17.
+ *
+ * Ownership: inputs are borrowed for the duration of the call. What an _open or _create function
+ * returns is released with the matching _close or _destroy function, all of which accept NULL.
+ * A const char * result lives as long as the handle it came from, or for ever if it came from none.
+ *
+ * Errors: every function that can fail returns an enum rtune_status and takes, last, a caller-owned
+ * struct rtune_error (may be NULL) that says why and where. Outputs are written only on success.
+ * The library keeps no last error, prints nothing and has no global mutable state.
+ *
+ * Threads: an rtune handle may be shared by any number of threads for rtune_lookup, rtune_explain,
+ * rtune_prepare, rtune_reduce, rtune_plan_create and rtune_reload. rtune_close needs exclusive use.
+ * An rtune_plan is used by one thread at a time; different plans are independent.
+ *
+ * CUDA: nothing is initialised when the library is loaded; the driver is first touched by rtune_open.
+ * Streams are passed as void * (a CUstream or cudaStream_t; NULL is the legacy default stream).
+ */
+#ifndef RTUNE_RTUNE_H
+#define RTUNE_RTUNE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rtune/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define RTUNE_API __attribute__((visibility("default")))
+#define RTUNE_NODISCARD __attribute__((warn_unused_result))
+#else
+#define RTUNE_API
+#define RTUNE_NODISCARD
+#endif
+
+/* ---- status ---------------------------------------------------------------------------------- */
+
+/* X(name, value, text). The values are pinned; new ones go to the end of their decade. */
+#define RTUNE_STATUS_TABLE(X)                                                                      \
+    X(OK, 0, "success")                                                                            \
+    X(INVALID, 10, "invalid argument")                                                             \
+    X(UNSUPPORTED, 11, "unsupported problem")                                                      \
+    X(EMPTY, 12, "empty input has no value for this op")                                           \
+    X(SYNTAX, 20, "malformed text")                                                                \
+    X(RANGE, 21, "value out of range")                                                             \
+    X(NOT_FOUND, 30, "not found")                                                                  \
+    X(IO, 31, "input or output error")                                                             \
+    X(LOCKED, 32, "store is locked")                                                               \
+    X(STORE_DAMAGED, 33, "store is damaged")                                                       \
+    X(STORE_FOREIGN, 34, "file is not a store of this program")                                    \
+    X(STORE_NEWER, 35, "store has a newer format")                                                 \
+    X(STORE_UNTRUSTED, 36, "store is not trusted")                                                 \
+    X(NO_DEVICE, 40, "no such device")                                                             \
+    X(WRONG_CONTEXT, 41, "stream belongs to another context")                                      \
+    X(NO_WORKSPACE, 42, "no workspace is free")                                                    \
+    X(DEVICE, 43, "device error")                                                                  \
+    X(COMPILE, 44, "kernel does not compile")                                                      \
+    X(TIMEOUT, 50, "time limit reached")                                                           \
+    X(INTERRUPTED, 51, "interrupted")                                                              \
+    X(INCORRECT, 60, "wrong result")                                                               \
+    X(NO_MEMORY, 90, "out of memory")                                                              \
+    X(INTERNAL, 91, "internal error")
+
+enum rtune_status {
+#define X(name, value, text) RTUNE_##name = value,
+    RTUNE_STATUS_TABLE(X)
+#undef X
+};
+
+/* Why a call failed. file, line and column name a place in the user's input (a profile, a search
+ * space), not in this library; file is empty and the numbers are 0 where there is no such place. */
+struct rtune_error {
+    enum rtune_status status;
+    int line;
+    int column;
+    char file[256];
+    char message[512];
+};
+
+/* Name ("RANGE") and text ("value out of range") of a status; never NULL. */
+RTUNE_API const char *rtune_status_name(enum rtune_status status);
+RTUNE_API const char *rtune_status_text(enum rtune_status status);
+
+/* Version of the library in use: RTUNE_VERSION_NUMBER and RTUNE_VERSION_STRING as it was built. */
+RTUNE_API int rtune_version_number(void);
+RTUNE_API const char *rtune_version_string(void);
+
+/* ---- problem: what is reduced ---------------------------------------------------------------- */
+
+enum rtune_op {
+    RTUNE_SUM,
+    RTUNE_SUMSQ,
+    RTUNE_ASUM,
+    RTUNE_DOT,
+    RTUNE_PROD,
+    RTUNE_MIN,
+    RTUNE_MAX,
+    RTUNE_MINMAX,
+    RTUNE_ARGMIN,
+    RTUNE_ARGMAX,
+    RTUNE_ANY,
+    RTUNE_ALL,
+    RTUNE_COUNT_NONZERO,
+    RTUNE_BAND,
+    RTUNE_BOR,
+    RTUNE_BXOR,
+    RTUNE_OP_COUNT
+};
+
+enum rtune_dtype {
+    RTUNE_I8,
+    RTUNE_U8,
+    RTUNE_I16,
+    RTUNE_U16,
+    RTUNE_I32,
+    RTUNE_U32,
+    RTUNE_I64,
+    RTUNE_U64,
+    RTUNE_F16,
+    RTUNE_BF16,
+    RTUNE_F32,
+    RTUNE_F64,
+    RTUNE_DTYPE_COUNT
+};
+
+/* Type of the result. WIDE: 64-bit integers (of the input's signedness), f32 for f16, bf16 and f32,
+ * f64 for f64. NATIVE: the input type; integers wrap modulo 2^bits. */
+enum rtune_acc { RTUNE_WIDE, RTUNE_NATIVE, RTUNE_ACC_COUNT };
+
+enum rtune_mode { RTUNE_PLAIN, RTUNE_KAHAN, RTUNE_REPRODUCIBLE, RTUNE_FIXED, RTUNE_MODE_COUNT };
+
+/* NaN in min and max. PROPAGATE: IEEE 754-2019 minimum/maximum. IGNORE: minimumNumber/maximumNumber,
+ * all NaN gives NaN. In both, -0 < +0. A NaN result is the canonical quiet NaN. */
+enum rtune_nan { RTUNE_NAN_PROPAGATE, RTUNE_NAN_IGNORE, RTUNE_NAN_COUNT };
+
+/* State of the input when the reduction starts. COLD: not cached, the cache holds clean data.
+ * DIRTY: the cache holds another kernel's writes. WARM: the input itself, as far as it fits. */
+enum rtune_cache { RTUNE_COLD, RTUNE_DIRTY, RTUNE_WARM, RTUNE_CACHE_COUNT };
+
+enum rtune_flag {
+    RTUNE_ACCUMULATE = 1u << 0,             /* out = op(out, reduce(in)); not for arg ops */
+    RTUNE_ALLOW_NONDETERMINISTIC = 1u << 1, /* bits may differ from run to run */
+    RTUNE_FLAG_ALL = (1u << 2) - 1
+};
+
+struct rtune_problem {
+    size_t struct_size; /* sizeof(struct rtune_problem), set by RTUNE_PROBLEM */
+    enum rtune_op op;
+    enum rtune_dtype dtype;
+    enum rtune_acc acc;
+    enum rtune_mode mode;
+    enum rtune_nan nan_rule;
+    enum rtune_cache cache;
+    uint32_t flags; /* of enum rtune_flag */
+    uint64_t n;     /* elements */
+};
+
+#define RTUNE_PROBLEM_INIT(op_, dtype_, n_)                                                        \
+    {                                                                                              \
+        sizeof(struct rtune_problem), (op_), (dtype_), RTUNE_WIDE, RTUNE_PLAIN,                    \
+            RTUNE_NAN_PROPAGATE, RTUNE_COLD, 0, (n_)                                               \
+    }
+#ifdef __cplusplus
+#define RTUNE_PROBLEM(op, dtype, n) (rtune_problem RTUNE_PROBLEM_INIT(op, dtype, n))
+#else
+#define RTUNE_PROBLEM(op, dtype, n) ((struct rtune_problem)RTUNE_PROBLEM_INIT(op, dtype, n))
+#endif
+
+/* Bytes of one element, and of the result of a problem; 0 if the problem is invalid. The result must
+ * be aligned to the smaller of its size and 8. */
+RTUNE_API size_t rtune_dtype_size(enum rtune_dtype dtype);
+RTUNE_API size_t rtune_result_size(const struct rtune_problem *problem);
+
+/* ---- config and launch: how it is reduced ---------------------------------------------------- */
+
+enum rtune_variant { RTUNE_CASCADED, RTUNE_VARIANT_COUNT };
+enum rtune_load {
+    RTUNE_LOAD_PLAIN,
+    RTUNE_LOAD_NONCOHERENT, /* read-only path */
+    RTUNE_LOAD_NOALLOCATE,  /* read-only path, no L1 allocation, 256-byte L2 prefetch hint */
+    RTUNE_LOAD_EVICTFIRST,  /* L2 evict-first policy */
+    RTUNE_LOAD_COUNT
+};
+enum rtune_finish {
+    RTUNE_FINISH_ONE,   /* one block; grid is 1 */
+    RTUNE_FINISH_SLOTS, /* flagged slots, polled by the block that started last */
+    RTUNE_FINISH_LAST,  /* the block that is done last reads the partials */
+    RTUNE_FINISH_COUNT
+};
+enum rtune_map { RTUNE_MAP_STRIP, RTUNE_MAP_CHUNK, RTUNE_MAP_COUNT };
+enum rtune_grid_kind {
+    RTUNE_GRID_BLOCKS, /* value blocks */
+    RTUNE_GRID_SM,     /* value x number of multiprocessors */
+    RTUNE_GRID_COVER,  /* as many as cover n once, at most one resident wave; value is 0 */
+    RTUNE_GRID_COUNT
+};
+
+struct rtune_grid {
+    enum rtune_grid_kind kind;
+    uint32_t value;
+};
+
+/* One set of launch parameters. On cpu devices, grid is the number of threads, block is 1, and items
+ * counts the elements in flight in SIMD accumulators. */
+struct rtune_config {
+    enum rtune_variant variant;
+    uint32_t block;     /* threads per block */
+    uint32_t items;     /* elements in flight per thread and trip: vectors x elements per 16 bytes */
+    struct rtune_grid grid;
+    enum rtune_load load;
+    enum rtune_finish finish;
+    enum rtune_map map;
+    uint32_t occupancy; /* minimum resident blocks per SM the kernel is compiled for; 0: unbounded */
+};
+
+/* Where a launch came from, best first. */
+enum rtune_source {
+    RTUNE_FROM_OVERRIDE, /* RTUNE_OVERRIDE */
+    RTUNE_FROM_EXACT,    /* this device was tuned at this n */
+    RTUNE_FROM_BETWEEN,  /* ... at sizes below and above n */
+    RTUNE_FROM_CLAMPED,  /* ... only at sizes below, or only above n */
+    RTUNE_FROM_SIMILAR,  /* another device of the same compute capability was tuned */
+    RTUNE_FROM_SHIPPED,  /* the profiles that come with the library */
+    RTUNE_FROM_BUILTIN,  /* the built-in default */
+    RTUNE_SOURCE_COUNT
+};
+
+/* Which compiled kernel serves it. */
+enum rtune_kernel_source {
+    RTUNE_KERNEL_NONE,     /* not loaded yet (lookup only) */
+    RTUNE_KERNEL_STORED,   /* cubin kept by the tuner */
+    RTUNE_KERNEL_COMPILED, /* compiled now, by NVRTC */
+    RTUNE_KERNEL_BUILTIN,  /* the built-in instance, with the config's grid */
+    RTUNE_KERNEL_SOURCE_COUNT
+};
+
+/* What is, or was, launched for a problem: the launch record. */
+struct rtune_launch {
+    size_t struct_size; /* set by the library */
+    enum rtune_source source;
+    enum rtune_kernel_source kernel;
+    struct rtune_config config; /* as served, after any fall-back */
+    uint32_t grid;              /* blocks, resolved for n and this device */
+    uint32_t block;             /* threads per block */
+    uint32_t shared_bytes;      /* dynamic shared memory */
+    bool fell_back;             /* the tuned config could not be used as it is; reason says why */
+    bool stale;                 /* tuned under another driver, clock or kernel source */
+    uint64_t tuned_n;           /* the size it was tuned at; 0 if none */
+    double predicted_us;        /* time measured by the tuner at tuned_n; 0 if unknown */
+    char reason[160];           /* one line for people */
+};
+
+/* ---- library handle -------------------------------------------------------------------------- */
+
+typedef struct rtune rtune;
+typedef struct rtune_plan rtune_plan;
+
+enum rtune_log_level { RTUNE_LOG_ERROR, RTUNE_LOG_WARN, RTUNE_LOG_INFO, RTUNE_LOG_DEBUG };
+typedef void (*rtune_log_fn)(void *user, enum rtune_log_level level, const char *message);
+
+struct rtune_options {
+    size_t struct_size;  /* sizeof(struct rtune_options), set by RTUNE_OPTIONS */
+    const char *device;  /* "cuda:0", "0", a UUID, a PCI id, "cpu"; NULL: the current CUDA context's
+                            device, or device 0's primary context */
+    const char *store;   /* path of a store; NULL: RTUNE_DB, user store, system store. "none": none */
+    rtune_log_fn log;    /* may be NULL */
+    void *log_user;
+    uint32_t workspaces; /* how many to allocate at open; 0: 64 */
+    uint32_t threads;    /* cpu: threads at most; 0: as affinity and cgroup allow */
+};
+#define RTUNE_OPTIONS_INIT                                                                         \
+    {                                                                                              \
+        sizeof(struct rtune_options), NULL, NULL, NULL, NULL, 0, 0                                 \
+    }
+
+/* Open the device and read the stores once. opts may be NULL. A store that is missing, damaged,
+ * foreign, newer or untrusted is logged and skipped; it never makes this call fail.
+ * Errors: NO_DEVICE (no driver, no device, unknown name), DEVICE, INVALID, NO_MEMORY. */
+RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_open(rtune **rt, const struct rtune_options *opts,
+                                                       struct rtune_error *err);
+
+/* Release the handle, its kernels and workspaces. No call may be in flight on it, and no captured
+ * graph that contains its launches may run afterwards. NULL is accepted. */
+RTUNE_API void rtune_close(rtune *rt);
+
+/* Read the stores again and swap the table atomically. On failure the old table stays. */
+RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_reload(rtune *rt, struct rtune_error *err);
+
+/* Name of the device ("cuda:0", "cpu") and its identity text. */
+RTUNE_API const char *rtune_device_name(const rtune *rt);
+RTUNE_API const char *rtune_device_identity(const rtune *rt);
+
+/* Path and state of the k-th store that was considered; false past the last one. */
+struct rtune_store_info {
+    char path[512];
+    enum rtune_status status; /* OK, or why it was skipped */
+    char reason[256];
+    uint32_t rows; /* winners read for any device */
+};
+RTUNE_API bool rtune_store_at(const rtune *rt, uint32_t k, struct rtune_store_info *info);
+
+/* ---- lookup ---------------------------------------------------------------------------------- */
+
+/* The launch to use for a problem. Lock-free, allocation-free, no file; never fails for a valid,
+ * supported problem (worst case: the built-in config). Errors: INVALID, UNSUPPORTED. */
+RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_lookup(const rtune *rt,
+                                                         const struct rtune_problem *problem,
+                                                         struct rtune_launch *launch,
+                                                         struct rtune_error *err);
+
+/* How rtune_lookup came to its answer, step by step, as lines of text. Writes at most size bytes with
+ * the final NUL; *length (may be NULL) gets the whole length without it. */
+RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_explain(const rtune *rt,
+                                                          const struct rtune_problem *problem,
+                                                          char *text, size_t size, size_t *length,
+                                                          struct rtune_error *err);
+
+/* A config as text ("block=256,items=16,grid=4xsm,load=noncoherent,finish=slots,map=strip,
+ * occupancy=0"); same contract for size and return value as snprintf. */
+RTUNE_API int rtune_config_print(const struct rtune_config *config, char *text, size_t size);
+
+/* ---- reduce ---------------------------------------------------------------------------------- */
+
+struct rtune_args {
+    size_t struct_size;     /* sizeof(struct rtune_args), set by RTUNE_ARGS */
+    const void *in;         /* n elements, aligned to one element */
+    const void *in2;        /* second input of dot, else NULL */
+    void *out;              /* rtune_result_size bytes, in device memory on cuda */
+    double scale;           /* mode FIXED only */
+    void *workspace;        /* NULL: the library's; else rtune_workspace_size bytes, zeroed before the
+                               first use, aligned to 256, never used by two launches in flight at once */
+    size_t workspace_bytes;
+    struct rtune_launch *launch; /* NULL, or gets the launch record */
+};
+#define RTUNE_ARGS_INIT(in_, out_)                                                                 \
+    {                                                                                              \
+        sizeof(struct rtune_args), (in_), NULL, (out_), 1.0, NULL, 0, NULL                         \
+    }
+#ifdef __cplusplus
+#define RTUNE_ARGS(in, out) (rtune_args RTUNE_ARGS_INIT(in, out))
+#else
+#define RTUNE_ARGS(in, out) ((struct rtune_args)RTUNE_ARGS_INIT(in, out))
+#endif
+
+/* Bytes of a workspace that serves every problem on this handle's device. */
+RTUNE_API size_t rtune_workspace_size(const rtune *rt);
+
+/* Load the kernels for some problems now, so that the first rtune_reduce is as fast as the second. */
+RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_prepare(rtune *rt,
+                                                          const struct rtune_problem *problems,
+                                                          size_t count, struct rtune_error *err);
+
+/* Reduce. On cuda it is enqueued on the stream and returns at once; on cpu it is done on return.
+ *
+ * The first call for an unprepared problem prepares it, except while the stream captures: then the
+ * built-in instance serves and the launch record says so. From the second call on, and in capture
+ * always: no allocation, load, compilation, synchronization or file.
+ *
+ * Workspace: if args->workspace is NULL, the library uses one of a fixed number of its own, bound to
+ * the stream; a captured call takes one for itself until the handle closes. One workspace is never in
+ * flight twice: do not run two instances of a graph that captured the same call at the same time.
+ *
+ * n = 0: writes the identity, or returns EMPTY and writes nothing for min and max (and arg ops).
+ * Errors: INVALID, UNSUPPORTED, EMPTY, WRONG_CONTEXT, NO_WORKSPACE, DEVICE; nothing was launched. */
+RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_reduce(rtune *rt,
+                                                         const struct rtune_problem *problem,
+                                                         const struct rtune_args *args,
+                                                         void *stream, struct rtune_error *err);
+
+/* A plan binds a problem to a loaded kernel and a workspace of its own. A plan is in flight on one
+ * stream at a time. The handle must outlive it. */
+RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_plan_create(rtune_plan **plan, rtune *rt,
+                                                              const struct rtune_problem *problem,
+                                                              struct rtune_error *err);
+RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_plan_reduce(rtune_plan *plan,
+                                                              const struct rtune_args *args,
+                                                              void *stream,
+                                                              struct rtune_error *err);
+/* The launch a plan will use. */
+RTUNE_API const struct rtune_launch *rtune_plan_launch(const rtune_plan *plan);
+/* Make the plan's workspace good again after a launch that failed or was aborted; enqueued. */
+RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_plan_reset(rtune_plan *plan, void *stream,
+                                                             struct rtune_error *err);
+RTUNE_API void rtune_plan_destroy(rtune_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RTUNE_RTUNE_H */
