@@ -2,8 +2,10 @@
 /*
  * runtime/device.h: one small interface in front of every device: cuda:N and cpu.
  *
- * A device owns its context, kernels belong to a device. All calls but launch may allocate. launch and
- * stream_key neither allocate nor synchronise. Streams are void *; cpu ignores them.
+ * A device owns its context, kernels belong to a device. All calls but launch may allocate. launch,
+ * support_launch, event_record and stream_state neither allocate nor synchronise. Streams are void *;
+ * cpu ignores them. NULL is the legacy default stream of the device's context, whichever context is
+ * current; every call leaves the caller's current context as it found it.
  */
 #ifndef RTUNE_RUNTIME_DEVICE_H
 #define RTUNE_RUNTIME_DEVICE_H
@@ -26,6 +28,17 @@ struct rtune_stream_state {
     bool capturing;
 };
 
+/* State of a GPU now, as NVML tells it; 0 where it does not. */
+struct rtune_device_health {
+    bool known;              /* NVML answered */
+    uint32_t sm_mhz, memory_mhz;         /* clocks now */
+    uint32_t sm_max_mhz, memory_max_mhz; /* the highest they can be */
+    uint32_t temperature_c;
+    uint32_t power_limit_mw; /* enforced */
+    uint32_t busy_percent;   /* utilisation over the last sample period, any process */
+    uint64_t throttle;       /* NVML's clock event reasons, a bit mask; bit 0 is idle */
+};
+
 struct rtune_device_ops {
     void (*close)(rtune_device *dev);
     /* A kernel from an image (cubin), or the built-in instance for the problem if image is NULL; config
@@ -46,9 +59,10 @@ struct rtune_device_ops {
     enum rtune_status (*mem_set)(rtune_device *dev, void *ptr, unsigned char byte, size_t size,
                                  void *stream, struct rtune_error *err); /* enqueued */
     enum rtune_status (*mem_put)(rtune_device *dev, void *dst, const void *src, size_t size,
-                                 struct rtune_error *err); /* host to device, done on return */
+                                 struct rtune_error *err); /* host to device, done on return; ordered
+                                                              with no stream: wait for yours first */
     enum rtune_status (*mem_get)(rtune_device *dev, void *dst, const void *src, size_t size,
-                                 struct rtune_error *err); /* device to host, done on return */
+                                 struct rtune_error *err); /* device to host, likewise */
     enum rtune_status (*mem_free_bytes)(rtune_device *dev, uint64_t *bytes, struct rtune_error *err);
     enum rtune_status (*stream_create)(rtune_device *dev, void **stream, struct rtune_error *err);
     void (*stream_destroy)(rtune_device *dev, void *stream);
@@ -63,6 +77,17 @@ struct rtune_device_ops {
                                     struct rtune_error *err); /* never blocks */
     enum rtune_status (*event_us)(rtune_device *dev, void *first, void *last, double *us,
                                   struct rtune_error *err);
+    /* A kernel of rtune_support_image by the name of its entry point, closed with kernel_close; and its
+     * launch, with params as cuLaunchKernel takes them (a pointer to each parameter). Both are NULL
+     * where the device has no support kernels (cpu: kernels/cpu does that work on the host). */
+    enum rtune_status (*support_open)(rtune_device *dev, const char *name, rtune_kernel **kernel,
+                                      struct rtune_error *err);
+    enum rtune_status (*support_launch)(rtune_device *dev, const rtune_kernel *kernel, uint32_t grid,
+                                        uint32_t block, void **params, void *stream,
+                                        struct rtune_error *err);
+    /* As rtune_device_health; NULL where nothing is known. */
+    enum rtune_status (*health)(rtune_device *dev, struct rtune_device_health *health,
+                                struct rtune_error *err);
 };
 
 /* Every implementation's struct starts with this. */
@@ -85,6 +110,11 @@ struct rtune_device_request {
 enum rtune_status rtune_device_open(const struct rtune_device_request *request, rtune_device **dev,
                                     struct rtune_error *err);
 void rtune_device_close(rtune_device *dev);
+
+/* Clocks, temperature, power and throttling now; all 0 and known false where nothing tells (cpu, or no
+ * NVML). Opens NVML on first use, so it is not for librtune's own calls. */
+enum rtune_status rtune_device_health(rtune_device *dev, struct rtune_device_health *health,
+                                      struct rtune_error *err);
 
 /* What can be opened, without opening a context: cuda devices in order, then cpu. err says why there is no
  * cuda device (its status stays OK if there is one). At most max entries. */
