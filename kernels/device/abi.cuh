@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernels/device/abi.cuh: what host and device agree on: fixed-width names, kernel arguments and the
+ * layout of a workspace. Mirrors kernels/kernels.h; includes nothing, so that NVRTC needs no header.
+ */
+#ifndef RTUNE_DEVICE_ABI_CUH
+#define RTUNE_DEVICE_ABI_CUH
+
+namespace rtune {
+
+using u8 = unsigned char;
+using i32 = int;
+using u32 = unsigned int;
+using i64 = long long;
+using u64 = unsigned long long;
+using f32 = float;
+using f64 = double;
+
+/* struct rtune_kernel_args */
+struct args {
+    const void *in;
+    const void *in2;
+    void *out;
+    void *workspace;
+    u64 n;
+    f64 scale;
+    u32 flags;
+    u32 reserved;
+};
+static_assert(sizeof(args) == 56, "struct rtune_kernel_args has another layout");
+
+enum : u32 { accumulate_flag = 1u << 0 }; /* RTUNE_ACCUMULATE */
+
+/* Workspace: header, then slots, then partials. Between launches every flag and counter is zero; the
+ * partials hold garbage. */
+enum : u32 {
+    grid_max = 4096,      /* RTUNE_GRID_MAX */
+    header_bytes = 256,   /* RTUNE_WORKSPACE_HEADER */
+    slot_bytes_max = 32,  /* RTUNE_WORKSPACE_SLOT */
+    partial_bytes = 16,   /* RTUNE_WORKSPACE_PARTIAL */
+    ticket_start = 0,     /* offset in the header: tickets of blocks that started */
+    ticket_done = 128     /* ... of blocks that are done, on another sector */
+};
+
+/* Axis values; the same numbers as the enums of rtune.h. */
+enum class load_kind : int { plain, noncoherent, noallocate, evictfirst };
+enum class finish_kind : int { one, slots, last };
+enum class map_kind : int { strip, chunk };
+
+} // namespace rtune
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernels/device/ptx.cuh: everything the templates ask of the machine: indices, barrier, shuffle, loads
+ * with cache hints, atomics and memory order. All PTX is here. Without a CUDA compiler the same names have
+ * a host body, over a fixture that emulates one block at a time (tests/kernels/emu).
+ */
+#ifndef RTUNE_DEVICE_PTX_CUH
+#define RTUNE_DEVICE_PTX_CUH
+
+#include "kernels/device/abi.cuh"
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define RTUNE_DEVICE __device__ __forceinline__
+#define RTUNE_SHARED __shared__
+#define RTUNE_ON_DEVICE 1
+#else
+#define RTUNE_DEVICE inline
+#define RTUNE_SHARED static /* one block at a time */
+#define RTUNE_ON_DEVICE 0
+/* The fixture: the running thread's indices, its barrier, and an exchange among the lanes of its warp. */
+namespace rtune_emu {
+unsigned thread_index();
+unsigned block_index();
+unsigned grid_size();
+void barrier();
+unsigned shuffle_xor(unsigned value, unsigned mask);
+unsigned shuffle(unsigned value, unsigned lane);
+} // namespace rtune_emu
+#endif
+
+namespace rtune {
+
+/* 16 bytes, the unit of every bulk load. */
+struct alignas(16) vec16 {
+    u32 w[4];
+};
+struct alignas(16) word2 {
+    u64 lo, hi;
+};
+
+#if RTUNE_ON_DEVICE
+
+RTUNE_DEVICE u32 thread_index() { return threadIdx.x; }
+RTUNE_DEVICE u32 block_index() { return blockIdx.x; }
+RTUNE_DEVICE u32 grid_size() { return gridDim.x; }
+RTUNE_DEVICE void barrier() { __syncthreads(); }
+RTUNE_DEVICE u32 shuffle_xor(u32 x, u32 mask) { return __shfl_xor_sync(0xffffffffu, x, int(mask)); }
+RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return __shfl_sync(0xffffffffu, x, int(lane)); }
+
+/* out = *p if valid, else out stays. Predicated, so that the loads of a partial tile are in flight
+ * together. volatile keeps them in front of the arithmetic that uses them. */
+#define RTUNE_VLOAD(instruction)                                                                   \
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %5, 0;\n\t@p " instruction                  \
+                 " {%0, %1, %2, %3}, [%4];\n\t}"                                                   \
+                 : "+r"(out.w[0]), "+r"(out.w[1]), "+r"(out.w[2]), "+r"(out.w[3])                  \
+                 : "l"(p), "r"(u32(valid)))
+#define RTUNE_VLOAD_FULL(instruction)                                                              \
+    asm volatile(instruction " {%0, %1, %2, %3}, [%4];"                                            \
+                 : "=r"(out.w[0]), "=r"(out.w[1]), "=r"(out.w[2]), "=r"(out.w[3])                  \
+                 : "l"(p))
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define RTUNE_LD_NOALLOCATE "ld.global.nc.L1::no_allocate.L2::256B.v4.u32"
+#else
+#define RTUNE_LD_NOALLOCATE "ld.global.nc.L1::no_allocate.v4.u32"
+#endif
+#define RTUNE_LD_PLAIN "ld.global.v4.u32"
+#define RTUNE_LD_NONCOHERENT "ld.global.nc.v4.u32"
+#define RTUNE_LD_EVICTFIRST "ld.global.nc.L1::evict_first.v4.u32"
+
+template <load_kind LOAD> RTUNE_DEVICE void load_vector(vec16 &out, const vec16 *p) {
+    if (LOAD == load_kind::plain) RTUNE_VLOAD_FULL(RTUNE_LD_PLAIN);
+    if (LOAD == load_kind::noncoherent) RTUNE_VLOAD_FULL(RTUNE_LD_NONCOHERENT);
+    if (LOAD == load_kind::noallocate) RTUNE_VLOAD_FULL(RTUNE_LD_NOALLOCATE);
+    if (LOAD == load_kind::evictfirst) RTUNE_VLOAD_FULL(RTUNE_LD_EVICTFIRST);
+}
+template <load_kind LOAD> RTUNE_DEVICE void load_vector_if(vec16 &out, const vec16 *p, bool valid) {
+    if (LOAD == load_kind::plain) RTUNE_VLOAD(RTUNE_LD_PLAIN);
+    if (LOAD == load_kind::noncoherent) RTUNE_VLOAD(RTUNE_LD_NONCOHERENT);
+    if (LOAD == load_kind::noallocate) RTUNE_VLOAD(RTUNE_LD_NOALLOCATE);
+    if (LOAD == load_kind::evictfirst) RTUNE_VLOAD(RTUNE_LD_EVICTFIRST);
+}
+#undef RTUNE_VLOAD
+#undef RTUNE_VLOAD_FULL
+#undef RTUNE_LD_PLAIN
+#undef RTUNE_LD_NONCOHERENT
+#undef RTUNE_LD_NOALLOCATE
+#undef RTUNE_LD_EVICTFIRST
+
+/* old = *p; *p = old >= wrap ? 0 : old + 1; returns old. Device scope. */
+RTUNE_DEVICE u32 ticket_relaxed(u32 *p, u32 wrap) {
+    u32 old;
+    asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(old) : "l"(p), "r"(wrap) : "memory");
+    return old;
+}
+RTUNE_DEVICE u32 ticket_acq_rel(u32 *p, u32 wrap) {
+    u32 old;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(old) : "l"(p), "r"(wrap) : "memory");
+    return old;
+}
+/* Relaxed accesses of device scope. Each 64-bit word is accessed whole; two words are not one access. */
+RTUNE_DEVICE void store_word(u64 *p, u64 x) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(p), "l"(x) : "memory");
+}
+RTUNE_DEVICE u64 load_word(const u64 *p) {
+    u64 x;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(x) : "l"(p) : "memory");
+    return x;
+}
+RTUNE_DEVICE void store_words(word2 *p, word2 x) {
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};"
+                 : : "l"(p), "l"(x.lo), "l"(x.hi) : "memory");
+}
+RTUNE_DEVICE word2 load_words(const word2 *p) {
+    word2 x;
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(x.lo), "=l"(x.hi) : "l"(p) : "memory");
+    return x;
+}
+
+RTUNE_DEVICE u32 f32_bits(f32 x) { return __float_as_uint(x); }
+RTUNE_DEVICE f32 f32_of(u32 bits) { return __uint_as_float(bits); }
+RTUNE_DEVICE u64 f64_bits(f64 x) { return u64(__double_as_longlong(x)); }
+RTUNE_DEVICE f64 f64_of(u64 bits) { return __longlong_as_double(i64(bits)); }
+
+/* IEEE 754-2019 minimumNumber, maximumNumber: NaN only if both are; -0 < +0. */
+RTUNE_DEVICE f32 min_number(f32 a, f32 b) {
+    f32 r;
+    asm("min.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+}
+RTUNE_DEVICE f32 max_number(f32 a, f32 b) {
+    f32 r;
+    asm("max.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+}
+/* minimum, maximum: NaN if either is; -0 < +0. */
+RTUNE_DEVICE f32 min_nan(f32 a, f32 b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    f32 r;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+#else
+    return a != a ? a : b != b ? b : min_number(a, b);
+#endif
+}
+RTUNE_DEVICE f32 max_nan(f32 a, f32 b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    f32 r;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+#else
+    return a != a ? a : b != b ? b : max_number(a, b);
+#endif
+}
+
+#else /* host body */
+
+RTUNE_DEVICE u32 thread_index() { return rtune_emu::thread_index(); }
+RTUNE_DEVICE u32 block_index() { return rtune_emu::block_index(); }
+RTUNE_DEVICE u32 grid_size() { return rtune_emu::grid_size(); }
+RTUNE_DEVICE void barrier() { rtune_emu::barrier(); }
+RTUNE_DEVICE u32 shuffle_xor(u32 x, u32 mask) { return rtune_emu::shuffle_xor(x, mask); }
+RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return rtune_emu::shuffle(x, lane); }
+
+template <load_kind LOAD> RTUNE_DEVICE void load_vector(vec16 &out, const vec16 *p) { out = *p; }
+template <load_kind LOAD> RTUNE_DEVICE void load_vector_if(vec16 &out, const vec16 *p, bool valid) {
+    if (valid) out = *p;
+}
+RTUNE_DEVICE u32 ticket_relaxed(u32 *p, u32 wrap) {
+    const u32 old = *p;
+    *p = old >= wrap ? 0 : old + 1;
+    return old;
+}
+RTUNE_DEVICE u32 ticket_acq_rel(u32 *p, u32 wrap) { return ticket_relaxed(p, wrap); }
+RTUNE_DEVICE void store_word(u64 *p, u64 x) { *p = x; }
+RTUNE_DEVICE u64 load_word(const u64 *p) { return *p; }
+RTUNE_DEVICE void store_words(word2 *p, word2 x) { *p = x; }
+RTUNE_DEVICE word2 load_words(const word2 *p) { return *p; }
+
+RTUNE_DEVICE u32 f32_bits(f32 x) {
+    u32 bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+RTUNE_DEVICE f32 f32_of(u32 bits) {
+    f32 x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+RTUNE_DEVICE u64 f64_bits(f64 x) {
+    u64 bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+RTUNE_DEVICE f64 f64_of(u64 bits) {
+    f64 x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+/* Zeros compare equal: the sign bits decide. */
+RTUNE_DEVICE f32 min_number(f32 a, f32 b) {
+    if (a != a) return b;
+    if (b != b) return a;
+    return a < b ? a : b < a ? b : f32_of(f32_bits(a) | f32_bits(b));
+}
+RTUNE_DEVICE f32 max_number(f32 a, f32 b) {
+    if (a != a) return b;
+    if (b != b) return a;
+    return a > b ? a : b > a ? b : f32_of(f32_bits(a) & f32_bits(b));
+}
+RTUNE_DEVICE f32 min_nan(f32 a, f32 b) { return a != a ? a : b != b ? b : min_number(a, b); }
+RTUNE_DEVICE f32 max_nan(f32 a, f32 b) { return a != a ? a : b != b ? b : max_number(a, b); }
+
+#endif
+
+/* f64 has no single instruction for these. Equal operands have equal bits unless they are zeros, so the
+ * sign bits decide there. */
+RTUNE_DEVICE f64 min_number(f64 a, f64 b) {
+    if (a != a) return b;
+    if (b != b) return a;
+    return a < b ? a : b < a ? b : f64_of(f64_bits(a) | f64_bits(b));
+}
+RTUNE_DEVICE f64 max_number(f64 a, f64 b) {
+    if (a != a) return b;
+    if (b != b) return a;
+    return a > b ? a : b > a ? b : f64_of(f64_bits(a) & f64_bits(b));
+}
+RTUNE_DEVICE f64 min_nan(f64 a, f64 b) { return a != a ? a : b != b ? b : min_number(a, b); }
+RTUNE_DEVICE f64 max_nan(f64 a, f64 b) { return a != a ? a : b != b ? b : max_number(a, b); }
+
+} // namespace rtune
+
+#endif
