@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * base/buf.h: a growing byte buffer with a stated maximum, and bounded file reading and atomic writing.
- * A buffer always ends in a NUL that size does not count.
+ * base/buf.h: a growing byte buffer with a stated maximum, and bounded file reading and atomic
+ * writing. A buffer always ends in a NUL that size does not count.
  */
 #ifndef RTUNE_BASE_BUF_H
 #define RTUNE_BASE_BUF_H
@@ -12,8 +12,8 @@ struct rtune_buf {
     char *data; /* NULL while empty */
     size_t size;
     size_t capacity;
-    size_t max;                /* bytes at most */
-    enum rtune_status failed;  /* first failure (NO_MEMORY or RANGE); later appends do nothing */
+    size_t max;               /* bytes at most */
+    enum rtune_status failed; /* first failure (NO_MEMORY or RANGE); later appends do nothing */
 };
 
 void rtune_buf_init(struct rtune_buf *buf, size_t max);
@@ -21,20 +21,24 @@ void rtune_buf_free(struct rtune_buf *buf);
 void rtune_buf_add(struct rtune_buf *buf, const void *data, size_t size);
 void rtune_buf_puts(struct rtune_buf *buf, const char *text);
 void rtune_buf_printf(struct rtune_buf *buf, const char *fmt, ...) RTUNE_PRINTF(2, 3);
-/* Append text as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD. */
+/* Append text as a JSON string, quotes included; NULL as null. Bytes that are not UTF-8 become
+ * U+FFFD. */
 void rtune_buf_json(struct rtune_buf *buf, const char *text);
 /* The first failure of any append, as an error. */
 enum rtune_status rtune_buf_status(const struct rtune_buf *buf, struct rtune_error *err);
 
-/* Read a whole regular file of at most max bytes. Never blocks on a FIFO or device: the file is opened
- * with O_NONBLOCK and must be regular. Errors: NOT_FOUND, IO, RANGE (too large), NO_MEMORY. */
+/* Read a whole regular file of at most max bytes. Never blocks on a FIFO or device: the file is
+ * opened with O_NONBLOCK and must be regular. buf is initialised here, with max, and is empty after
+ * a failure; the caller frees it. Errors: NOT_FOUND, IO, RANGE (too large), NO_MEMORY. */
 enum rtune_status rtune_file_read(const char *path, size_t max, struct rtune_buf *buf,
                                   struct rtune_error *err);
-/* Write a file whole or not at all: a temporary file beside it, fsync, rename, fsync of the folder. */
+/* Write a file whole or not at all: a temporary file beside it, fsync, rename, fsync of the folder.
+ * mode is subject to the umask. A symbolic link stays one; what is there and is not a regular file
+ * is refused. Errors: NOT_FOUND (no such folder), IO, RANGE (path too long). */
 enum rtune_status rtune_file_write(const char *path, const void *data, size_t size, unsigned mode,
                                    struct rtune_error *err);
-/* mkdir -p with mode for every folder made; an existing folder is success (also when another process
- * makes it at the same time). */
+/* mkdir -p with mode for every folder made; an existing folder is success (also when another
+ * process makes it at the same time). */
 enum rtune_status rtune_folder_make(const char *path, unsigned mode, struct rtune_error *err);
 /* Join folder and name into out. Errors: RANGE (does not fit). */
 enum rtune_status rtune_path_join(char *out, size_t size, const char *folder, const char *name,
