@@ -19,7 +19,7 @@ endfunction()
 rtune_find(sqlite sqlite3 3.34 libsqlite3.a)
 rtune_find(yaml yaml-0.1 0.2.2 libyaml.a)
 
-# The toolkit is used for nvcc alone: the driver, NVRTC and NVML are opened at run time.
+# The toolkit is used for nvcc and cuda.h alone: the driver, NVRTC and NVML are opened at run time.
 set(RTUNE_HAVE_CUDA OFF)
 if(NOT RTUNE_CUDA STREQUAL "OFF")
   find_program(RTUNE_NVCC nvcc HINTS "${CUDAToolkit_ROOT}/bin" "$ENV{CUDA_HOME}/bin"
@@ -35,8 +35,22 @@ if(NOT RTUNE_CUDA STREQUAL "OFF")
       endif()
     endif()
   endif()
+  # cuda.h, for the driver's types: in the toolkit's own include folder, next to nvcc.
+  if(RTUNE_HAVE_CUDA)
+    file(REAL_PATH "${RTUNE_NVCC}" nvcc_path)
+    cmake_path(GET nvcc_path PARENT_PATH nvcc_folder)
+    cmake_path(GET RTUNE_NVCC PARENT_PATH nvcc_link_folder)
+    find_path(RTUNE_CUDA_INCLUDE cuda.h NO_DEFAULT_PATH HINTS
+              "${nvcc_folder}/../include" "${nvcc_link_folder}/../include"
+              "${nvcc_folder}/../targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include"
+              "${nvcc_folder}/../targets/sbsa-linux/include" /usr/include)
+    if(NOT RTUNE_CUDA_INCLUDE)
+      message(WARNING "${RTUNE_NVCC} has no cuda.h beside it and is not used")
+      set(RTUNE_HAVE_CUDA OFF)
+    endif()
+  endif()
   if(NOT RTUNE_HAVE_CUDA AND RTUNE_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "RTUNE_CUDA=ON, but no nvcc >= 12.4 was found; set CUDAToolkit_ROOT")
+    message(FATAL_ERROR "RTUNE_CUDA=ON, but no nvcc >= 12.4 with cuda.h was found; set CUDAToolkit_ROOT")
   endif()
 endif()
 if(RTUNE_HAVE_CUDA)
