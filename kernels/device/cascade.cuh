@@ -28,6 +28,14 @@ template <int BLOCK, int VECTORS, load_kind LOAD, finish_kind FINISH, map_kind M
     static constexpr map_kind map = MAP;
 };
 
+template <u64 SIZE> struct bits_of;
+template <> struct bits_of<4> {
+    using type = u32;
+};
+template <> struct bits_of<8> {
+    using type = u64;
+};
+
 /* ---- thread ---------------------------------------------------------------------------------- */
 
 template <class Op> union packet {
@@ -68,6 +76,18 @@ template <class P> RTUNE_DEVICE span block_span(u64 vectors) {
     }
 }
 
+/* *p if valid, else an element whose load() is the identity. Predicated, as the loads of a partial tile. */
+template <class Op>
+RTUNE_DEVICE typename Op::in load_element_if(const typename Op::in *p, bool valid) {
+    union {
+        typename Op::in element;
+        typename bits_of<sizeof(typename Op::in)>::type bits;
+    } x;
+    x.element = Op::pad();
+    load_bits_if(x.bits, p, valid);
+    return x.element;
+}
+
 /* Every thread holds its own partial. */
 template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const args &a) {
     using T = typename Op::in;
@@ -82,11 +102,10 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const a
     const u32 tail = u32((a.n - head) % V);
     const vec16 *body = reinterpret_cast<const vec16 *>(in + head);
 
-    A edge = Op::identity(); /* loaded first, used last */
-    if (block_index() == grid_size() - 1) {
-        if (t < u32(head)) edge = Op::load(in[t]);
-        if (t < tail) edge = Op::combine(edge, Op::load(in[a.n - tail + t]));
-    }
+    /* Loaded first, used last. */
+    const bool edge = block_index() == grid_size() - 1;
+    const T first = load_element_if<Op>(in + t, edge && t < u32(head));
+    const T last = load_element_if<Op>(in + (a.n - tail + t), edge && t < tail);
 
     A sums[V];
 #pragma unroll
@@ -117,7 +136,7 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const a
 #pragma unroll
         for (u32 j = 0; j < half; j++) sums[j] = Op::combine(sums[j], sums[j + half]);
     }
-    return Op::combine(sums[0], edge);
+    return Op::combine(sums[0], Op::combine(Op::load(first), Op::load(last)));
 }
 
 /* ---- warp ------------------------------------------------------------------------------------ */
@@ -135,8 +154,16 @@ template <class A> RTUNE_DEVICE A exchange_xor(A x, u32 mask) {
     return to.value;
 }
 
-/* Reduce over the first LANES lanes (rounded up to a power of two; the rest hold the identity). Every one
- * of them holds the result. */
+template <class A> RTUNE_DEVICE A exchange_from(A x, u32 lane) {
+    words<A> from, to;
+    from.value = x;
+#pragma unroll
+    for (u32 i = 0; i < words<A>::count; i++) to.w[i] = shuffle(from.w[i], lane);
+    return to.value;
+}
+
+/* Reduce over the first LANES lanes, rounded up to a power of two (lanes from LANES up hold the identity).
+ * These lanes hold the result; the others do not. */
 template <class Op, u32 LANES> RTUNE_DEVICE typename Op::acc warp_reduce(typename Op::acc x) {
 #pragma unroll
     for (u32 mask = 16; mask > 0; mask /= 2) {
@@ -147,7 +174,7 @@ template <class Op, u32 LANES> RTUNE_DEVICE typename Op::acc warp_reduce(typenam
 
 /* ---- block ----------------------------------------------------------------------------------- */
 
-/* All threads of the block call it. Every thread of warp 0 holds the result. `shared` has room for one
+/* All threads of the block call it. Thread 0 holds the result. `shared` has room for one
  * accumulator a warp and is not reused by this launch. One barrier, if there is more than one warp: what
  * thread 0 wrote to shared memory before the call is visible to all after it. */
 template <class Op, class P>
@@ -277,7 +304,7 @@ RTUNE_DEVICE void finish_slots(const args &a, u32 ticket, typename Op::acc x) {
     }
     if (P::warps == 1 || grid <= 256) { /* one warp, at most one batch a lane */
         if (t >= 32) return;
-        x = warp_reduce<Op, 32>(gather_slots<Op>(slots, t, 32, x));
+        x = warp_reduce<Op, 32>(gather_slots<Op>(slots, t, 32, exchange_from(x, 0)));
     } else {
         if (t == 0) shared_own = x;
         barrier();

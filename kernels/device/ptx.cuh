@@ -80,6 +80,15 @@ template <load_kind LOAD> RTUNE_DEVICE void load_vector_if(vec16 &out, const vec
     if (LOAD == load_kind::noallocate) RTUNE_VLOAD(RTUNE_LD_NOALLOCATE);
     if (LOAD == load_kind::evictfirst) RTUNE_VLOAD(RTUNE_LD_EVICTFIRST);
 }
+/* The same for one element. */
+RTUNE_DEVICE void load_bits_if(u32 &out, const void *p, bool valid) {
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %2, 0;\n\t@p ld.global.u32 %0, [%1];\n\t}"
+                 : "+r"(out) : "l"(p), "r"(u32(valid)));
+}
+RTUNE_DEVICE void load_bits_if(u64 &out, const void *p, bool valid) {
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %2, 0;\n\t@p ld.global.u64 %0, [%1];\n\t}"
+                 : "+l"(out) : "l"(p), "r"(u32(valid)));
+}
 #undef RTUNE_VLOAD
 #undef RTUNE_VLOAD_FULL
 #undef RTUNE_LD_PLAIN
@@ -168,6 +177,9 @@ RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return rtune_emu::shuffle(x, lane); 
 template <load_kind LOAD> RTUNE_DEVICE void load_vector(vec16 &out, const vec16 *p) { out = *p; }
 template <load_kind LOAD> RTUNE_DEVICE void load_vector_if(vec16 &out, const vec16 *p, bool valid) {
     if (valid) out = *p;
+}
+template <class U> RTUNE_DEVICE void load_bits_if(U &out, const void *p, bool valid) {
+    if (valid) out = *static_cast<const U *>(p);
 }
 RTUNE_DEVICE u32 ticket_relaxed(u32 *p, u32 wrap) {
     const u32 old = *p;
