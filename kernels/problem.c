@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * problem.c: what can be reduced. One table says for every op which dtypes it is defined on, what its
+ * result is, which problem fields matter to it, and for which dtypes and modes kernels exist.
+ */
+#include "kernels/kernels.h"
+
+#include "base/num.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BIT(x) (1u << (x))
+
+enum {
+    INTEGERS = BIT(RTUNE_I8) | BIT(RTUNE_U8) | BIT(RTUNE_I16) | BIT(RTUNE_U16) | BIT(RTUNE_I32) |
+               BIT(RTUNE_U32) | BIT(RTUNE_I64) | BIT(RTUNE_U64),
+    FLOATS = BIT(RTUNE_F16) | BIT(RTUNE_BF16) | BIT(RTUNE_F32) | BIT(RTUNE_F64),
+    ALL_DTYPES = INTEGERS | FLOATS,
+    SPINE = BIT(RTUNE_I32) | BIT(RTUNE_I64) | BIT(RTUNE_F32) | BIT(RTUNE_F64),
+    PLAIN = BIT(RTUNE_PLAIN),
+    /* Flags that select another kernel. ACCUMULATE is an argument of every kernel, and every kernel is
+     * deterministic, so ALLOW_NONDETERMINISTIC changes none. */
+    KERNEL_FLAGS = 0
+};
+
+enum result {
+    RESULT_SUM,          /* wide: 64-bit or f32 or f64; native: the input type */
+    RESULT_SUM_UNSIGNED, /* the same, but wide integers are unsigned */
+    RESULT_INPUT,
+    RESULT_PAIR,    /* {min, max} */
+    RESULT_INDEXED, /* {value at 0, int64 index at 8} */
+    RESULT_BOOL,    /* int32 */
+    RESULT_COUNT    /* uint64 */
+};
+
+enum identity { IDENTITY_ZERO, IDENTITY_ONE, IDENTITY_ONES, IDENTITY_NONE };
+
+struct op_info {
+    uint32_t defined; /* bits of enum rtune_dtype the op has a meaning for */
+    uint32_t kernels; /* ... and kernels */
+    uint32_t modes;   /* bits of enum rtune_mode with kernels */
+    enum result result;
+    enum identity identity;
+    bool nan; /* the NaN rule matters on floats */
+};
+
+static const struct op_info ops[RTUNE_OP_COUNT] = {
+    [RTUNE_SUM] = {ALL_DTYPES, SPINE, PLAIN, RESULT_SUM, IDENTITY_ZERO, false},
+    [RTUNE_SUMSQ] = {ALL_DTYPES, 0, PLAIN, RESULT_SUM_UNSIGNED, IDENTITY_ZERO, false},
+    [RTUNE_ASUM] = {ALL_DTYPES, 0, PLAIN, RESULT_SUM_UNSIGNED, IDENTITY_ZERO, false},
+    [RTUNE_DOT] = {ALL_DTYPES, 0, PLAIN, RESULT_SUM, IDENTITY_ZERO, false},
+    [RTUNE_PROD] = {ALL_DTYPES, SPINE, PLAIN, RESULT_SUM, IDENTITY_ONE, false},
+    [RTUNE_MIN] = {ALL_DTYPES, SPINE, PLAIN, RESULT_INPUT, IDENTITY_NONE, true},
+    [RTUNE_MAX] = {ALL_DTYPES, SPINE, PLAIN, RESULT_INPUT, IDENTITY_NONE, true},
+    [RTUNE_MINMAX] = {ALL_DTYPES, 0, PLAIN, RESULT_PAIR, IDENTITY_NONE, true},
+    [RTUNE_ARGMIN] = {ALL_DTYPES, 0, PLAIN, RESULT_INDEXED, IDENTITY_NONE, true},
+    [RTUNE_ARGMAX] = {ALL_DTYPES, 0, PLAIN, RESULT_INDEXED, IDENTITY_NONE, true},
+    [RTUNE_ANY] = {ALL_DTYPES, 0, PLAIN, RESULT_BOOL, IDENTITY_ZERO, false},
+    [RTUNE_ALL] = {ALL_DTYPES, 0, PLAIN, RESULT_BOOL, IDENTITY_ONE, false},
+    [RTUNE_COUNT_NONZERO] = {ALL_DTYPES, 0, PLAIN, RESULT_COUNT, IDENTITY_ZERO, false},
+    [RTUNE_BAND] = {INTEGERS, 0, PLAIN, RESULT_INPUT, IDENTITY_ONES, false},
+    [RTUNE_BOR] = {INTEGERS, 0, PLAIN, RESULT_INPUT, IDENTITY_ZERO, false},
+    [RTUNE_BXOR] = {INTEGERS, 0, PLAIN, RESULT_INPUT, IDENTITY_ZERO, false},
+};
+
+size_t rtune_dtype_size(enum rtune_dtype dtype) {
+    const struct rtune_dtype_info *info = rtune_dtype_info(dtype);
+    return info ? info->size : 0;
+}
+
+/* Every enum field within its range, and the struct one that this library knows. */
+static bool in_range(const struct rtune_problem *p) {
+    return p && p->struct_size == sizeof *p && (unsigned)p->op < RTUNE_OP_COUNT &&
+           (unsigned)p->dtype < RTUNE_DTYPE_COUNT && (unsigned)p->acc < RTUNE_ACC_COUNT &&
+           (unsigned)p->mode < RTUNE_MODE_COUNT && (unsigned)p->nan_rule < RTUNE_NAN_COUNT &&
+           (unsigned)p->cache < RTUNE_CACHE_COUNT;
+}
+
+/* "f32, f64" of the bits of mask. */
+static void list_names(uint32_t mask, enum rtune_name_kind kind, char *text, size_t size) {
+    const struct rtune_name_table *table = rtune_names(kind);
+    size_t used = 0;
+    text[0] = '\0';
+    for (int v = 0; v < table->count; v++) {
+        if (!(mask & BIT(v))) continue;
+        int length = snprintf(text + used, size - used, "%s%s", used ? ", " : "", table->name(v));
+        if (length > 0) used = rtune_min_u64(used + (size_t)length, size - 1);
+    }
+}
+
+static uint32_t ops_with_kernels(void) {
+    uint32_t mask = 0;
+    for (int op = 0; op < RTUNE_OP_COUNT; op++)
+        if (ops[op].kernels) mask |= BIT(op);
+    return mask;
+}
+
+static enum rtune_status check_support(const struct rtune_problem *p, struct rtune_error *err) {
+    const struct op_info *op = &ops[p->op];
+    const char *name = rtune_op_name(p->op);
+    char list[160];
+    if (!(op->defined & BIT(p->dtype))) {
+        list_names(op->defined, RTUNE_NAMES_DTYPE, list, sizeof list);
+        return rtune_err_set(err, RTUNE_UNSUPPORTED, "%s of %s: not defined (use one of %s)", name,
+                             rtune_dtype_name(p->dtype), list);
+    }
+    if (!op->kernels) {
+        list_names(ops_with_kernels(), RTUNE_NAMES_OP, list, sizeof list);
+        return rtune_err_set(err, RTUNE_UNSUPPORTED,
+                             "%s: this version has no kernels for it (use one of %s)", name, list);
+    }
+    if (!(op->kernels & BIT(p->dtype))) {
+        list_names(op->kernels, RTUNE_NAMES_DTYPE, list, sizeof list);
+        return rtune_err_set(err, RTUNE_UNSUPPORTED,
+                             "%s of %s: this version has no kernels for it (use one of %s)", name,
+                             rtune_dtype_name(p->dtype), list);
+    }
+    if (!(op->modes & BIT(p->mode))) {
+        list_names(op->modes, RTUNE_NAMES_MODE, list, sizeof list);
+        return rtune_err_set(err, RTUNE_UNSUPPORTED,
+                             "%s in mode %s: this version has no kernels for it (use one of %s)", name,
+                             rtune_mode_name(p->mode), list);
+    }
+    if (p->flags & RTUNE_ACCUMULATE && op->result == RESULT_INDEXED)
+        return rtune_err_set(err, RTUNE_UNSUPPORTED,
+                             "%s: an index cannot be accumulated (clear RTUNE_ACCUMULATE)", name);
+    return RTUNE_OK;
+}
+
+enum rtune_status rtune_problem_check(const struct rtune_problem *problem, struct rtune_error *err) {
+    if (!problem) return rtune_err_set(err, RTUNE_INVALID, "problem: NULL");
+    if (problem->struct_size != sizeof *problem)
+        return rtune_err_set(err, RTUNE_INVALID,
+                             "problem: struct_size is %zu, this library has %zu (use RTUNE_PROBLEM)",
+                             problem->struct_size, sizeof *problem);
+    if (!in_range(problem))
+        return rtune_err_set(err, RTUNE_INVALID,
+                             "problem: op %d, dtype %d, acc %d, mode %d, nan rule %d or cache %d is out "
+                             "of its enum's range",
+                             (int)problem->op, (int)problem->dtype, (int)problem->acc,
+                             (int)problem->mode, (int)problem->nan_rule, (int)problem->cache);
+    if (problem->flags & ~(uint32_t)RTUNE_FLAG_ALL)
+        return rtune_err_set(err, RTUNE_INVALID, "problem: unknown flags 0x%x",
+                             (unsigned)(problem->flags & ~(uint32_t)RTUNE_FLAG_ALL));
+    if (problem->n > (uint64_t)PTRDIFF_MAX / rtune_dtype_size(problem->dtype))
+        return rtune_err_set(err, RTUNE_INVALID, "problem: %llu elements of %s exceed the address space",
+                             (unsigned long long)problem->n, rtune_dtype_name(problem->dtype));
+    return check_support(problem, err);
+}
+
+static enum rtune_dtype wide_dtype(enum rtune_dtype dtype, bool always_unsigned) {
+    const struct rtune_dtype_info *info = rtune_dtype_info(dtype);
+    if (info->is_float) return dtype == RTUNE_F64 ? RTUNE_F64 : RTUNE_F32;
+    return info->is_signed && !always_unsigned ? RTUNE_I64 : RTUNE_U64;
+}
+
+/* Result type for one acc; fields must be in range. */
+static enum rtune_dtype result_dtype(enum rtune_op op, enum rtune_dtype dtype, enum rtune_acc acc) {
+    switch (ops[op].result) {
+    case RESULT_SUM: return acc == RTUNE_NATIVE ? dtype : wide_dtype(dtype, false);
+    case RESULT_SUM_UNSIGNED: return acc == RTUNE_NATIVE ? dtype : wide_dtype(dtype, true);
+    case RESULT_BOOL: return RTUNE_I32;
+    case RESULT_COUNT: return RTUNE_U64;
+    case RESULT_INPUT:
+    case RESULT_PAIR:
+    case RESULT_INDEXED: break;
+    }
+    return dtype;
+}
+
+enum rtune_dtype rtune_result_dtype(const struct rtune_problem *problem) {
+    return result_dtype(problem->op, problem->dtype, problem->acc);
+}
+
+size_t rtune_result_size(const struct rtune_problem *problem) {
+    if (!in_range(problem) || !(ops[problem->op].defined & BIT(problem->dtype))) return 0;
+    size_t size = rtune_dtype_size(rtune_result_dtype(problem));
+    if (ops[problem->op].result == RESULT_PAIR) return 2 * size;
+    if (ops[problem->op].result == RESULT_INDEXED) return 16;
+    return size;
+}
+
+struct rtune_problem rtune_problem_canonical(const struct rtune_problem *problem) {
+    struct rtune_problem p = *problem;
+    const struct op_info *op = &ops[p.op];
+    if (result_dtype(p.op, p.dtype, RTUNE_WIDE) == result_dtype(p.op, p.dtype, RTUNE_NATIVE))
+        p.acc = RTUNE_WIDE;
+    if (!op->nan || !rtune_dtype_info(p.dtype)->is_float) p.nan_rule = RTUNE_NAN_PROPAGATE;
+    p.flags &= KERNEL_FLAGS;
+    return p;
+}
+
+static int compare_u64(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
+static int compare_kind(const struct rtune_problem *a, const struct rtune_problem *b) {
+    const uint64_t left[] = {a->op, a->dtype, a->acc, a->mode, a->nan_rule, a->flags, a->cache};
+    const uint64_t right[] = {b->op, b->dtype, b->acc, b->mode, b->nan_rule, b->flags, b->cache};
+    int order = 0;
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(left) && order == 0; k++)
+        order = compare_u64(left[k], right[k]);
+    return order;
+}
+
+bool rtune_problem_same_kind(const struct rtune_problem *a, const struct rtune_problem *b) {
+    return compare_kind(a, b) == 0;
+}
+
+int rtune_problem_compare(const struct rtune_problem *a, const struct rtune_problem *b) {
+    int order = compare_kind(a, b);
+    return order ? order : compare_u64(a->n, b->n);
+}
+
+/* "?" for what no table knows, so that a broken problem can still be shown. */
+static const char *shown(const char *name) { return name ? name : "?"; }
+
+int rtune_problem_print(const struct rtune_problem *problem, char *text, size_t size) {
+    return snprintf(text, size, "%s,%s,%s,%s,%s,%s,n=%llu%s%s", shown(rtune_op_name(problem->op)),
+                    shown(rtune_dtype_name(problem->dtype)), shown(rtune_acc_name(problem->acc)),
+                    shown(rtune_mode_name(problem->mode)), shown(rtune_nan_name(problem->nan_rule)),
+                    shown(rtune_cache_name(problem->cache)), (unsigned long long)problem->n,
+                    problem->flags & RTUNE_ACCUMULATE ? ",accumulate" : "",
+                    problem->flags & RTUNE_ALLOW_NONDETERMINISTIC ? ",nondeterministic" : "");
+}
+
+bool rtune_problem_at(size_t k, struct rtune_problem *problem) {
+    enum { RULES = RTUNE_NAN_COUNT, MODES = RTUNE_MODE_COUNT, ACCS = RTUNE_ACC_COUNT };
+    enum { COUNT = RTUNE_OP_COUNT * RTUNE_DTYPE_COUNT * ACCS * MODES * RULES };
+    for (unsigned code = 0; code < COUNT; code++) {
+        unsigned rest = code;
+        struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 0);
+        p.nan_rule = (enum rtune_nan)(rest % RULES), rest /= RULES;
+        p.mode = (enum rtune_mode)(rest % MODES), rest /= MODES;
+        p.acc = (enum rtune_acc)(rest % ACCS), rest /= ACCS;
+        p.dtype = (enum rtune_dtype)(rest % RTUNE_DTYPE_COUNT), rest /= RTUNE_DTYPE_COUNT;
+        p.op = (enum rtune_op)rest;
+        struct rtune_problem canonical = rtune_problem_canonical(&p);
+        if (!rtune_problem_same_kind(&p, &canonical) || check_support(&p, NULL) != RTUNE_OK) continue;
+        if (k-- == 0) {
+            *problem = p;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One, in the representation of a type; f16 and bf16 by their bits. */
+static uint64_t one_bits(enum rtune_dtype dtype) {
+    uint64_t bits = 1;
+    const float single = 1.0f;
+    const double full = 1.0;
+    switch (dtype) {
+    case RTUNE_F16: return 0x3c00;
+    case RTUNE_BF16: return 0x3f80;
+    case RTUNE_F32: bits = 0, memcpy(&bits, &single, sizeof single); return bits;
+    case RTUNE_F64: memcpy(&bits, &full, sizeof full); return bits;
+    default: return bits;
+    }
+}
+
+enum rtune_status rtune_identity(const struct rtune_problem *problem, void *out,
+                                 struct rtune_error *err) {
+    if (!in_range(problem)) return rtune_err_set(err, RTUNE_INVALID, "identity: problem is invalid");
+    const enum rtune_dtype dtype = rtune_result_dtype(problem);
+    uint64_t bits = 0; /* little-endian hosts: the low bytes are the value */
+    switch (ops[problem->op].identity) {
+    case IDENTITY_ZERO: break;
+    case IDENTITY_ONE: bits = one_bits(dtype); break;
+    case IDENTITY_ONES: bits = UINT64_MAX; break;
+    case IDENTITY_NONE:
+        return rtune_err_set(err, RTUNE_EMPTY, "%s: n is 0, and it has no value for that",
+                             rtune_op_name(problem->op));
+    }
+    memcpy(out, &bits, rtune_dtype_size(dtype));
+    return RTUNE_OK;
+}
