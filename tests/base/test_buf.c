@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 /* Let a huge allocation fail under AddressSanitizer as it does without. */
-const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
 static void test_append(void **state) {
