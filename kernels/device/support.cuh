@@ -22,7 +22,7 @@
  *   1 sum, random         k * 2^-23 (f32), k * 2^-52 (f64) in [-1, 1)  the same
  *   2 product, exact      class c; floats: +-1, one 2 or 1/2 per       [c] number of elements of class c
  *                         octave of i; integers: odd
- *   3 product, random     class c; floats: +-1, 128 of 1.5 or 0.75     the same
+ *   3 product, random     class c; floats: +-1, 32 of 1.5 or 0.75      the same
  *                         per octave
  *   4 extreme             as 1; integers: half of their range          [0] min, [1] max of k ^ 2^63
  * The caller sets the words to 0 before (extreme: [0] to all ones).
@@ -103,7 +103,7 @@ RTUNE_SUPPORT_FN rtune_s_u32 rtune_support_class(rtune_s_u32 data, rtune_s_u64 s
         if (data == 2) {
             rtune_s_u64 place = rtune_support_rng(~seed, (rtune_s_u64)octave) & mask;
             if ((i & mask) == place) magnitude = 1 + (octave & 1);
-        } else if ((i & (mask >> 7)) == 0) {
+        } else if ((i & (mask >> 5)) == 0) {
             magnitude = ((r >> 32) & 1023) < 425 ? 1 : 2;
         }
     }
