@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* runtime/cuda.c: opening the CUDA driver and naming its errors. */
 #include "runtime/cuda.h"
+#include "runtime/dlib.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
 static const char library[] = "libcuda.so.1";
 
-/* Store the address of a symbol in a function pointer, which ISO C cannot assign from void *. */
-static bool load(void *handle, const char *symbol, void *pointer) {
-    void *address = dlsym(handle, symbol);
-    memcpy(pointer, &address, sizeof address);
-    return address != NULL;
-}
-
 /* Fill the table; the first required function that is missing, or NULL. */
 static const char *load_table(void *handle, struct rtune_cuda *cuda) {
     const char *missing = NULL;
 #define X(required, name)                                                                          \
-    if (!load(handle, RTUNE_CUDA_TEXT(name), &cuda->name) && (required) && !missing)               \
+    if (!rtune_dlib_symbol(handle, RTUNE_CUDA_TEXT(name), &cuda->name) && (required) && !missing)  \
         missing = RTUNE_CUDA_TEXT(name);
     RTUNE_CUDA_TABLE(X)
 #undef X
 #define X(required, member, type, symbol)                                                          \
-    if (!load(handle, symbol, &cuda->member) && (required) && !missing) missing = symbol;
+    if (!rtune_dlib_symbol(handle, symbol, &cuda->member) && (required) && !missing)               \
+        missing = symbol;
     RTUNE_CUDA_PINNED(X)
 #undef X
     return missing;
@@ -35,9 +30,10 @@ static enum rtune_status initialise(struct rtune_cuda *cuda, struct rtune_error 
     case CUDA_SUCCESS:
         return RTUNE_OK;
     case CUDA_ERROR_NO_DEVICE:
-        return rtune_err_set(err, RTUNE_NO_DEVICE,
-                             "cuInit(0): CUDA_ERROR_NO_DEVICE (the driver sees no GPU; check "
-                             "nvidia-smi and CUDA_VISIBLE_DEVICES; --device cpu works without one)");
+        return rtune_err_set(
+            err, RTUNE_NO_DEVICE,
+            "cuInit(0): CUDA_ERROR_NO_DEVICE (the driver sees no GPU; check "
+            "nvidia-smi and CUDA_VISIBLE_DEVICES; --device cpu works without one)");
     case CUDA_ERROR_STUB_LIBRARY:
         return rtune_err_set(err, RTUNE_NO_DEVICE,
                              "%s: this is the toolkit's stub, not a driver (take its folder out of "
@@ -62,17 +58,18 @@ enum rtune_status rtune_cuda_open(struct rtune_cuda *cuda, struct rtune_error *e
     dlclose(handle); /* RTLD_NODELETE keeps it mapped */
     if (table.cuDriverGetVersion) table.cuDriverGetVersion(&table.version);
     if (missing)
-        return rtune_err_set(err, RTUNE_NO_DEVICE,
-                             "%s: no function %s: the driver supports CUDA %d.%d, and 12.0 or newer "
-                             "is needed (update the NVIDIA driver)",
-                             library, missing, table.version / 1000, table.version % 1000 / 10);
+        return rtune_err_set(
+            err, RTUNE_NO_DEVICE,
+            "%s: no function %s: the driver supports CUDA %d.%d, and 12.0 or newer "
+            "is needed (update the NVIDIA driver)",
+            library, missing, table.version / 1000, table.version % 1000 / 10);
     enum rtune_status status = initialise(&table, err);
     if (status == RTUNE_OK) *cuda = table;
     return status;
 }
 
-enum rtune_status rtune_cuda_result(const struct rtune_cuda *cuda, CUresult result, const char *call,
-                                    const char *place, struct rtune_error *err) {
+enum rtune_status rtune_cuda_result(const struct rtune_cuda *cuda, CUresult result,
+                                    const char *call, const char *place, struct rtune_error *err) {
     if (result == CUDA_SUCCESS) return RTUNE_OK;
     const char *name = NULL, *text = NULL;
     if (cuda->cuGetErrorName(result, &name) != CUDA_SUCCESS || !name) name = "unknown CUDA error";

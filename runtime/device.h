@@ -130,6 +130,9 @@ enum rtune_status rtune_device_open_cuda(const struct rtune_device_request *requ
                                          rtune_device **dev, struct rtune_error *err);
 enum rtune_status rtune_device_open_cpu(const struct rtune_device_request *request, rtune_device **dev,
                                         struct rtune_error *err);
+/* The cuda part of rtune_device_list: NO_DEVICE if there is none. */
+enum rtune_status rtune_device_list_cuda(struct rtune_device_entry *entries, size_t max,
+                                         size_t *count, struct rtune_error *err);
 /* The cpu's identity, without a pool. */
 enum rtune_status rtune_device_cpu_identity(uint32_t threads, struct rtune_identity *identity,
                                             struct rtune_error *err);
