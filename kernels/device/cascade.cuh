@@ -277,6 +277,14 @@ RTUNE_DEVICE typename Op::acc gather_slots(slot<typename Op::acc> *slots, u32 fi
     return x;
 }
 
+template <class Op> RTUNE_DEVICE slot<typename Op::acc> *slots_of(const args &a) {
+    return workspace_at<slot<typename Op::acc>>(a, header_bytes);
+}
+/* 64-bit words, partial_bytes apart. */
+RTUNE_DEVICE u64 *partial_of(const args &a, u32 block) {
+    return workspace_at<u64>(a, header_bytes + grid_max * slot_bytes_max + block * partial_bytes);
+}
+
 /* Flagged slots. Each block takes a ticket when it starts, whose latency hides behind its loads; the one
  * that started last gathers. Deterministic: the slots are combined in index order. */
 template <class Op, class P>
@@ -286,7 +294,7 @@ RTUNE_DEVICE void finish_slots(const args &a, u32 ticket, typename Op::acc x) {
     RTUNE_SHARED A shared_all[P::warps];
     RTUNE_SHARED A shared_own;
     RTUNE_SHARED u32 shared_ticket;
-    slot<A> *slots = workspace_at<slot<A>>(a, header_bytes);
+    slot<A> *slots = slots_of<Op>(a);
     const u32 t = thread_index(), grid = grid_size();
 
     if constexpr (P::warps > 1) {
@@ -319,8 +327,6 @@ template <class Op, class P> RTUNE_DEVICE void finish_last(const args &a, typena
     RTUNE_SHARED A shared[P::warps];
     RTUNE_SHARED A shared_all[P::warps];
     RTUNE_SHARED u32 shared_ticket;
-    u64 *partials = workspace_at<u64>(a, header_bytes + grid_max * slot_bytes_max);
-    constexpr u32 stride = partial_bytes / sizeof(u64);
     const u32 t = thread_index(), grid = grid_size();
 
     x = block_reduce<Op, P>(x, shared);
@@ -332,7 +338,7 @@ template <class Op, class P> RTUNE_DEVICE void finish_last(const args &a, typena
         } w;
         w.bits = 0;
         w.value = x;
-        store_word(partials + u64(block_index()) * stride, w.bits);
+        store_word(partial_of(a, block_index()), w.bits);
         ticket = ticket_acq_rel(workspace_at<u32>(a, ticket_done), grid - 1);
         shared_ticket = ticket;
     }
@@ -350,7 +356,7 @@ template <class Op, class P> RTUNE_DEVICE void finish_last(const args &a, typena
             u64 bits;
             A value;
         } w;
-        w.bits = load_word(partials + u64(i) * stride);
+        w.bits = load_word(partial_of(a, i));
         x = Op::combine(x, w.value);
     }
     x = block_reduce<Op, P>(x, shared_all);
@@ -363,16 +369,22 @@ template <class Op, class P> RTUNE_DEVICE void finish_one(const args &a, typenam
     if (thread_index() == 0) write_result<Op>(a, x);
 }
 
-/* The body of every kernel of the family. */
+/* The body of every kernel of the family. Thread 0 first touches what the finish will need, so that a
+ * workspace that is not in L2 is fetched while the elements are: 0.2 to 0.3 us on an H200. */
 template <class Op, class P> RTUNE_DEVICE void cascade(const args &a) {
     static_assert(sizeof(typename Op::acc) <= 8, "accumulators of more than one slot pair");
     if constexpr (P::finish == finish_kind::slots) {
         u32 ticket = 0;
         if (thread_index() == 0) {
+            prefetch(slots_of<Op>(a) + block_index());
             ticket = ticket_relaxed(workspace_at<u32>(a, ticket_start), grid_size() - 1);
         }
         finish_slots<Op, P>(a, ticket, thread_reduce<Op, P>(a));
     } else if constexpr (P::finish == finish_kind::last) {
+        if (thread_index() == 0) {
+            prefetch(partial_of(a, block_index()));
+            prefetch(workspace_at<u32>(a, ticket_done));
+        }
         finish_last<Op, P>(a, thread_reduce<Op, P>(a));
     } else {
         finish_one<Op, P>(a, thread_reduce<Op, P>(a));
