@@ -36,10 +36,11 @@ typedef unsigned long long rtune_s_u64;
 typedef long long rtune_s_i64;
 
 struct rtune_support_fill_args {
-    void *out;        /* n elements */
+    void *out;         /* n elements: out[i] becomes element first + i */
+    rtune_s_u64 first;
     rtune_s_u64 n;
     rtune_s_u64 seed;
-    rtune_s_u32 data; /* data set, as above */
+    rtune_s_u32 data;  /* data set, as above */
     rtune_s_u32 reserved;
 };
 
@@ -218,7 +219,7 @@ template <class D> static __device__ void rtune_support_fill(const rtune_support
     typename D::type *out = (typename D::type *)a.out;
     rtune_s_u64 stride = (rtune_s_u64)gridDim.x * blockDim.x;
     for (rtune_s_u64 i = (rtune_s_u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.n; i += stride)
-        out[i] = rtune_support_value<D>(a.data, a.seed, i);
+        out[i] = rtune_support_value<D>(a.data, a.seed, a.first + i);
 }
 
 static __device__ void rtune_support_merge(rtune_s_u64 *to, const rtune_s_u64 *from, rtune_s_u32 data) {
