@@ -262,12 +262,21 @@ RTUNE_DEVICE typename Op::acc gather_slots(slot<typename Op::acc> *slots, u32 fi
 #pragma unroll
         for (u32 k = 0; k < batch; k++) {
             const u32 i = base + k * stride;
-            s[k] = i < grid && i != self ? S::read(slots + i) : S::full(own);
+            s[k] = i < grid && i != self ? S::empty() : S::full(own);
         }
+        bool missing;
+        do { /* read all that are missing at once: a trip costs one latency, however many they are */
+            missing = false;
+#pragma unroll
+            for (u32 k = 0; k < batch; k++) {
+                if (!s[k].is_full()) s[k] = S::read(slots + base + k * stride);
+            }
+#pragma unroll
+            for (u32 k = 0; k < batch; k++) missing = missing || !s[k].is_full();
+        } while (missing);
 #pragma unroll
         for (u32 k = 0; k < batch; k++) {
             const u32 i = base + k * stride;
-            while (!s[k].is_full()) s[k] = S::read(slots + i);
             if (i < grid) {
                 x = Op::combine(x, s[k].value());
                 if (i != self) S::write(slots + i, S::empty());
@@ -375,7 +384,7 @@ template <class Op, class P> RTUNE_DEVICE void cascade(const args &a) {
     static_assert(sizeof(typename Op::acc) <= 8, "accumulators of more than one slot pair");
     if constexpr (P::finish == finish_kind::slots) {
         u32 ticket = 0;
-        if (thread_index() == 0) {
+        if (thread_index() == 0 && grid_size() > 1) {
             prefetch(slots_of<Op>(a) + block_index());
             ticket = ticket_relaxed(workspace_at<u32>(a, ticket_start), grid_size() - 1);
         }
