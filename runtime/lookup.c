@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runtime/lookup.c: the policy. The order, from the best:
+ *
+ *   1. RTUNE_OVERRIDE.
+ *   2. Rows of this device's identity, by how well they meet n, then by file:
+ *        exact    n itself was tuned;
+ *        between  sizes below and above n were tuned: the row whose measured interval holds n, or where
+ *                 no interval does, the one whose size is the nearer in ratio;
+ *        clamped  only sizes above n were tuned: the smallest, its grid cut to what covers n;
+ *                 or only sizes below n: the largest, if its grid would fill the device. One block tuned
+ *                 at n = 1000 is a trap at n = 10^6, so such a row is refused.
+ *      Files: the path given to rtune_open, RTUNE_DB, the user's store, the system's store, the shipped
+ *      profiles. A row of the shipped profiles is reported as `shipped` whichever of the three it is.
+ *   3. Rows of a similar device (same compute capability; cpu: same instruction set): the nearest by
+ *      rtune_identity_distance first, then as in 2. Grids that count SMs are resolved for this device.
+ *   4. The built-in config.
+ *
+ * In 2 and in 3, where the cache state asked for has no row to serve, those of the cold state are tried
+ * before going on. "none" as the store leaves 1 and 4.
+ */
+#include "runtime/lookup.h"
+
+#include "runtime/text.h"
+
+#include <string.h>
+
+/* ---- one run ----------------------------------------------------------------------------------- */
+
+/* Would these blocks (threads) keep a device of this many units busy, however large n is? */
+static bool fills(const struct rtune_config *config, uint32_t units) {
+    return config->grid.kind != RTUNE_GRID_BLOCKS || config->grid.value >= units;
+}
+
+/* Of the neighbours below and above n, the one whose interval holds n, else the nearer in ratio. */
+static const struct rtune_row *between(const struct rtune_row *below, const struct rtune_row *above,
+                                       uint64_t n) {
+    if (n <= below->n_to) return below;
+    if (n >= above->n_from) return above;
+    return (double)n / (double)below->n <= (double)above->n / (double)n ? below : above;
+}
+
+struct rtune_hit rtune_run_match(const struct rtune_run *run, uint64_t n, uint32_t units) {
+    const struct rtune_row *rows = run->rows;
+    uint32_t low = 0;
+    uint32_t high = run->count;
+    while (low < high) { /* first row above n */
+        const uint32_t middle = low + (high - low) / 2;
+        if (rows[middle].n <= n) low = middle + 1;
+        else high = middle;
+    }
+    if (low > 0 && rows[low - 1].n == n) return (struct rtune_hit){RTUNE_MATCH_EXACT, &rows[low - 1]};
+    if (low == 0) return (struct rtune_hit){RTUNE_MATCH_CLAMPED, &rows[0]};
+    if (low < run->count) {
+        return (struct rtune_hit){RTUNE_MATCH_BETWEEN, between(&rows[low - 1], &rows[low], n)};
+    }
+    const bool ok = fills(&rows[low - 1].config, units);
+    return (struct rtune_hit){ok ? RTUNE_MATCH_CLAMPED : RTUNE_MATCH_REFUSED, &rows[low - 1]};
+}
+
+/* ---- the ladder -------------------------------------------------------------------------------- */
+
+/* A config tuned at a larger n, with no more blocks than cover this one. */
+static struct rtune_config cut_grid(struct rtune_config config, enum rtune_dtype dtype, uint64_t n,
+                                    uint32_t units) {
+    struct rtune_config cover = config;
+    if (config.finish == RTUNE_FINISH_ONE) return config;
+    cover.grid = (struct rtune_grid){RTUNE_GRID_COVER, 0};
+    const uint32_t need = rtune_grid_resolve(&cover, dtype, n, RTUNE_GRID_MAX, 1);
+    return rtune_grid_resolve(&config, dtype, n, units, 1) > need ? cover : config;
+}
+
+static void take(struct rtune_decision *d, const struct rtune_run *run, struct rtune_hit hit,
+                 uint32_t units) {
+    d->run = run;
+    d->row = hit.row;
+    d->match = hit.match;
+    d->config = hit.row->config;
+    if (hit.match == RTUNE_MATCH_CLAMPED && d->problem.n < hit.row->n) {
+        d->config = cut_grid(hit.row->config, d->problem.dtype, d->problem.n, units);
+    }
+    if (!run->same) {
+        d->source = RTUNE_FROM_SIMILAR;
+    } else if (run->shipped) {
+        d->source = RTUNE_FROM_SHIPPED;
+    } else {
+        d->source = hit.match == RTUNE_MATCH_EXACT     ? RTUNE_FROM_EXACT
+                    : hit.match == RTUNE_MATCH_BETWEEN ? RTUNE_FROM_BETWEEN
+                                                       : RTUNE_FROM_CLAMPED;
+    }
+}
+
+/* Take the best hit of the first group of runs (this device, then each distance) that has one. The runs
+ * are sorted so. same: consider this device alone, else the others alone. */
+static bool take_best(struct rtune_decision *d, const struct rtune_run *runs, size_t count, bool same,
+                      uint32_t units) {
+    const struct rtune_run *best = NULL;
+    struct rtune_hit hit = {RTUNE_MATCH_REFUSED, NULL};
+    for (size_t i = 0; i < count; i++) {
+        if (runs[i].same != same) continue;
+        if (best && runs[i].distance > best->distance) break;
+        const struct rtune_hit h = rtune_run_match(&runs[i], d->problem.n, units);
+        if (h.match == RTUNE_MATCH_REFUSED && !d->refused) d->refused = h.row;
+        if (h.match >= hit.match) continue;
+        hit = h;
+        best = &runs[i];
+    }
+    if (!best) return false;
+    take(d, best, hit, units);
+    return true;
+}
+
+static bool decide_by_rows(const rtune *rt, const struct rtune_index *index, struct rtune_decision *d) {
+    struct rtune_problem kind = d->problem;
+    const struct rtune_run *runs[2] = {NULL, NULL};
+    size_t counts[2] = {0, 0};
+    runs[0] = rtune_index_find(index, &kind, &counts[0]);
+    if (kind.cache != RTUNE_COLD) {
+        kind.cache = RTUNE_COLD;
+        runs[1] = rtune_index_find(index, &kind, &counts[1]);
+    }
+    for (int same = 1; same >= 0; same--) {
+        for (int cold = 0; cold < 2; cold++) {
+            if (!take_best(d, runs[cold], counts[cold], same, rt->dev->units)) continue;
+            d->cold_rows = cold;
+            return true;
+        }
+    }
+    return false;
+}
+
+void rtune_decide(const rtune *rt, const struct rtune_index *index,
+                  const struct rtune_problem *problem, struct rtune_decision *d) {
+    memset(d, 0, sizeof *d);
+    d->problem = rtune_problem_canonical(problem);
+    if (rtune_override_find(&rt->override, problem, &d->problem, rt->dev->cuda, &d->config,
+                            &d->override_entry)) {
+        d->source = RTUNE_FROM_OVERRIDE;
+    } else if (!decide_by_rows(rt, index, d)) {
+        d->source = RTUNE_FROM_BUILTIN;
+        d->config = rtune_config_default(&d->problem, rt->dev->cuda);
+    }
+}
+
+/* ---- the launch record ------------------------------------------------------------------------- */
+
+static void add_n(struct rtune_text *text, const char *before, uint64_t n) {
+    rtune_text_add(text, before);
+    rtune_text_add_u64(text, n);
+}
+
+static void describe_row(const struct rtune_decision *d, struct rtune_text *text) {
+    if (d->source == RTUNE_FROM_SIMILAR) rtune_text_add(text, "a similar device, ");
+    if (d->source == RTUNE_FROM_SHIPPED) rtune_text_add(text, "this device's shipped profile, ");
+    switch (d->match) {
+    case RTUNE_MATCH_EXACT: add_n(text, "tuned at n=", d->row->n); break;
+    case RTUNE_MATCH_BETWEEN: add_n(text, "between tuned sizes, tuned at n=", d->row->n); break;
+    case RTUNE_MATCH_CLAMPED:
+    case RTUNE_MATCH_REFUSED:
+        if (d->problem.n < d->row->n) {
+            add_n(text, "below all tuned sizes, tuned at n=", d->row->n);
+        } else {
+            add_n(text, "above all tuned sizes, tuned at n=", d->row->n);
+        }
+        break;
+    }
+    if (d->cold_rows) rtune_text_add(text, ", cold input (this state was not tuned)");
+    if (d->config.grid.kind != d->row->config.grid.kind) rtune_text_add(text, ", grid cut to cover n");
+}
+
+static void describe(const struct rtune_decision *d, const char *why, struct rtune_launch *launch) {
+    struct rtune_text text = rtune_text_over(launch->reason, sizeof launch->reason);
+    if (why) {
+        rtune_text_add(&text, why);
+        rtune_text_add(&text, "; ");
+    }
+    if (d->row) {
+        describe_row(d, &text);
+        if (d->row->stale_driver) rtune_text_add(&text, ", by another driver");
+        if (d->row->stale_source) rtune_text_add(&text, ", with other kernel sources");
+    } else if (d->source == RTUNE_FROM_OVERRIDE) {
+        add_n(&text, "RTUNE_OVERRIDE, entry ", d->override_entry);
+    } else if (d->refused) {
+        add_n(&text, "built-in default: the largest tuned n=", d->refused->n);
+        rtune_text_add(&text, " is below, and its grid would not fill this device");
+    } else {
+        rtune_text_add(&text, "built-in default: nothing tuned for this problem");
+    }
+}
+
+struct rtune_config rtune_served_config(const struct rtune_decision *d,
+                                        const struct rtune_prepared *prepared) {
+    struct rtune_config config = prepared ? prepared->served : d->config;
+    config.grid = d->config.grid;
+    /* An instance that finishes in one block cannot take another's grid, nor need one. */
+    if (config.finish == RTUNE_FINISH_ONE) config.grid = (struct rtune_grid){RTUNE_GRID_BLOCKS, 1};
+    return config;
+}
+
+/* Blocks of a kernel that is not loaded yet which one SM holds: what its threads allow. CUDA C++
+ * Programming Guide, "Technical Specifications per Compute Capability": threads per SM. */
+static uint32_t guess_resident(const struct rtune_identity *identity, uint32_t block) {
+    uint32_t threads = 2048;
+    if (!identity->cuda) return 1;
+    if (identity->cc_major == 7 && identity->cc_minor == 5) threads = 1024;
+    if (identity->cc_major == 8 && identity->cc_minor != 0) threads = 1536;
+    if (identity->cc_major == 12) threads = 1536;
+    return block > 0 && block < threads ? threads / block : 1;
+}
+
+uint32_t rtune_served_grid(const rtune *rt, const struct rtune_decision *d,
+                           const struct rtune_prepared *prepared) {
+    const struct rtune_config config = rtune_served_config(d, prepared);
+    const uint32_t resident = prepared ? prepared->resident
+                                       : guess_resident(&rt->dev->identity, config.block);
+    return rtune_grid_resolve(&config, d->problem.dtype, d->problem.n, rt->dev->units, resident);
+}
+
+void rtune_launch_fill(const rtune *rt, const struct rtune_decision *d,
+                       const struct rtune_prepared *prepared, const char *why,
+                       struct rtune_launch *launch) {
+    if (!why && prepared && prepared->fell_back) why = prepared->reason;
+    launch->struct_size = sizeof *launch;
+    launch->source = d->source;
+    launch->kernel = prepared ? prepared->source : RTUNE_KERNEL_NONE;
+    launch->config = rtune_served_config(d, prepared);
+    launch->grid = rtune_served_grid(rt, d, prepared);
+    launch->block = launch->config.block;
+    launch->shared_bytes = 0; /* the cascaded family has static shared memory alone */
+    launch->fell_back = why != NULL;
+    launch->stale = d->row && (d->row->stale_driver || d->row->stale_source);
+    launch->tuned_n = d->row ? d->row->n : 0;
+    launch->predicted_us = d->row ? d->row->us : 0;
+    describe(d, why, launch);
+}
+
+enum rtune_status rtune_lookup(const rtune *rt, const struct rtune_problem *problem,
+                               struct rtune_launch *launch, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct rtune_decision decision;
+    if (!rt || !problem || !launch) {
+        TRY(rtune_err_set(err, RTUNE_INVALID, "rtune_lookup: rt, problem or launch is NULL"));
+    }
+    TRY(rtune_problem_check(problem, err));
+    const struct rtune_index *index = rtune_current_index(rt);
+    rtune_decide(rt, index, problem, &decision);
+    rtune_launch_fill(rt, &decision,
+                      rtune_prepared_find(rt, index, &decision.problem, &decision.config), NULL,
+                      launch);
+done:
+    return status;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * runtime/override.c: reads RTUNE_OVERRIDE once, at open, into a list that lookups match without allocating.
+ */
+#include "runtime/override.h"
+
+#include "base/num.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 4096, ENTRY_MAX = 256 };
+
+/* ---- axes: which of a config's were given ------------------------------------------------------ */
+
+enum {
+    AXIS_VARIANT = 1u << 0,
+    AXIS_BLOCK = 1u << 1,
+    AXIS_ITEMS = 1u << 2,
+    AXIS_GRID = 1u << 3,
+    AXIS_LOAD = 1u << 4,
+    AXIS_FINISH = 1u << 5,
+    AXIS_MAP = 1u << 6,
+    AXIS_OCCUPANCY = 1u << 7
+};
+
+/* Axes in which two configs agree. */
+static uint32_t equal_axes(const struct rtune_config *a, const struct rtune_config *b) {
+    uint32_t axes = 0;
+    if (a->variant == b->variant) axes |= AXIS_VARIANT;
+    if (a->block == b->block) axes |= AXIS_BLOCK;
+    if (a->items == b->items) axes |= AXIS_ITEMS;
+    if (a->grid.kind == b->grid.kind && a->grid.value == b->grid.value) axes |= AXIS_GRID;
+    if (a->load == b->load) axes |= AXIS_LOAD;
+    if (a->finish == b->finish) axes |= AXIS_FINISH;
+    if (a->map == b->map) axes |= AXIS_MAP;
+    if (a->occupancy == b->occupancy) axes |= AXIS_OCCUPANCY;
+    return axes;
+}
+
+static void put_axes(struct rtune_config *to, const struct rtune_config *from, uint32_t axes) {
+    if (axes & AXIS_VARIANT) to->variant = from->variant;
+    if (axes & AXIS_BLOCK) to->block = from->block;
+    if (axes & AXIS_ITEMS) to->items = from->items;
+    if (axes & AXIS_GRID) to->grid = from->grid;
+    if (axes & AXIS_LOAD) to->load = from->load;
+    if (axes & AXIS_FINISH) to->finish = from->finish;
+    if (axes & AXIS_MAP) to->map = from->map;
+    if (axes & AXIS_OCCUPANCY) to->occupancy = from->occupancy;
+}
+
+/* Read a config over two bases that agree in no axis: where the results agree, the text decided. */
+static enum rtune_status parse_axes(const char *text, struct rtune_override_entry *entry,
+                                    struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct rtune_config a;
+    struct rtune_config b;
+    memset(&a, 0, sizeof a);
+    memset(&b, 0xff, sizeof b);
+    TRY(rtune_config_parse(text, &a, err));
+    TRY(rtune_config_parse(text, &b, err));
+    entry->config = a;
+    entry->axes = equal_axes(&a, &b);
+done:
+    return status;
+}
+
+/* ---- selector ---------------------------------------------------------------------------------- */
+
+static enum rtune_status parse_word(const char *word, struct rtune_override_entry *entry,
+                                    struct rtune_error *err) {
+    for (int kind = 0; kind < RTUNE_OVERRIDE_WORDS; kind++) {
+        const struct rtune_name_table *names = rtune_names((enum rtune_name_kind)kind);
+        for (int value = 0; value < names->count; value++) {
+            if (strcmp(names->name(value), word) != 0) continue;
+            if (entry->want[kind] >= 0) {
+                return rtune_err_set(err, RTUNE_INVALID, "\"%s\": a second %s", word, names->what);
+            }
+            entry->want[kind] = value;
+            return RTUNE_OK;
+        }
+    }
+    return rtune_err_set(err, RTUNE_INVALID,
+                         "\"%s\" is no op, dtype, acc, mode, nan rule or cache state", word);
+}
+
+static enum rtune_status parse_selector(const char *text, struct rtune_override_entry *entry,
+                                        struct rtune_error *err) {
+    for (int kind = 0; kind < RTUNE_OVERRIDE_WORDS; kind++) entry->want[kind] = -1;
+    if (strcmp(text, "*") == 0) return RTUNE_OK;
+    for (;;) {
+        char word[32] = "";
+        const size_t length = strcspn(text, ",");
+        memcpy(word, text, rtune_min_u64(length, sizeof word - 1));
+        const enum rtune_status status = parse_word(word, entry, err);
+        if (status != RTUNE_OK || text[length] == '\0') return status;
+        text += length + 1;
+    }
+}
+
+/* ---- matching ---------------------------------------------------------------------------------- */
+
+/* Does the entry select the problem? A field that cannot matter matches as it was asked and as it is in
+ * canonical form: "min,i32,native" selects min of i32 although its result is the same in wide. */
+static bool selects(const struct rtune_override_entry *entry, const struct rtune_problem *asked,
+                    const struct rtune_problem *canonical) {
+    const int a[RTUNE_OVERRIDE_WORDS] = {
+        [RTUNE_NAMES_OP] = (int)asked->op,         [RTUNE_NAMES_DTYPE] = (int)asked->dtype,
+        [RTUNE_NAMES_ACC] = (int)asked->acc,       [RTUNE_NAMES_MODE] = (int)asked->mode,
+        [RTUNE_NAMES_NAN] = (int)asked->nan_rule,  [RTUNE_NAMES_CACHE] = (int)asked->cache,
+    };
+    const int c[RTUNE_OVERRIDE_WORDS] = {
+        [RTUNE_NAMES_OP] = (int)canonical->op,        [RTUNE_NAMES_DTYPE] = (int)canonical->dtype,
+        [RTUNE_NAMES_ACC] = (int)canonical->acc,      [RTUNE_NAMES_MODE] = (int)canonical->mode,
+        [RTUNE_NAMES_NAN] = (int)canonical->nan_rule, [RTUNE_NAMES_CACHE] = (int)canonical->cache,
+    };
+    for (int kind = 0; kind < RTUNE_OVERRIDE_WORDS; kind++) {
+        const int want = entry->want[kind];
+        if (want >= 0 && want != a[kind] && want != c[kind]) return false;
+    }
+    return true;
+}
+
+/* The config of an entry for a problem, RANGE if no kernel can have it there. */
+static enum rtune_status apply(const struct rtune_override_entry *entry,
+                               const struct rtune_problem *canonical, bool cuda,
+                               struct rtune_config *config, struct rtune_error *err) {
+    struct rtune_config merged = rtune_config_default(canonical, cuda);
+    put_axes(&merged, &entry->config, entry->axes);
+    if (!cuda && merged.block != 1) {
+        return rtune_err_set(err, RTUNE_RANGE, "block: %u is not allowed on cpu devices (use 1)",
+                             (unsigned)merged.block);
+    }
+    if (cuda && merged.block == 1) {
+        return rtune_err_set(err, RTUNE_RANGE, "block: 1 is only allowed on cpu devices");
+    }
+    const enum rtune_status status = rtune_config_check(&merged, canonical->dtype, err);
+    if (status == RTUNE_OK) *config = merged;
+    return status;
+}
+
+bool rtune_override_find(const struct rtune_override *override, const struct rtune_problem *asked,
+                         const struct rtune_problem *canonical, bool cuda,
+                         struct rtune_config *config, uint32_t *entry) {
+    for (size_t i = 0; i < override->count; i++) {
+        if (!selects(&override->entries[i], asked, canonical)) continue;
+        if (apply(&override->entries[i], canonical, cuda, config, NULL) != RTUNE_OK) continue;
+        *entry = (uint32_t)i + 1;
+        return true;
+    }
+    return false;
+}
+
+/* ---- parsing ----------------------------------------------------------------------------------- */
+
+/* RANGE or INVALID unless some problem with kernels is selected and can have the config. */
+static enum rtune_status check_useful(const struct rtune_override_entry *entry, bool cuda,
+                                      struct rtune_error *err) {
+    struct rtune_error why = {0};
+    struct rtune_problem problem;
+    for (size_t k = 0; rtune_problem_at(k, &problem); k++) {
+        for (int cache = 0; cache < RTUNE_CACHE_COUNT; cache++) {
+            struct rtune_config config;
+            problem.cache = (enum rtune_cache)cache;
+            if (!selects(entry, &problem, &problem)) continue;
+            if (apply(entry, &problem, cuda, &config, &why) == RTUNE_OK) return RTUNE_OK;
+        }
+    }
+    if (why.status != RTUNE_OK) return rtune_err_set(err, RTUNE_INVALID, "%s", why.message);
+    return rtune_err_set(err, RTUNE_INVALID, "no kernel reduces what the selector says");
+}
+
+static enum rtune_status parse_entry(char *text, bool cuda, struct rtune_override_entry *entry,
+                                     struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    char *colon = strchr(text, ':');
+    if (!colon) {
+        TRY(rtune_err_set(err, RTUNE_INVALID, "no \":\" between selector and config"));
+    }
+    *colon = '\0';
+    TRY(parse_selector(text, entry, err));
+    TRY(parse_axes(colon + 1, entry, err));
+    if (!entry->axes) TRY(rtune_err_set(err, RTUNE_INVALID, "no axis is given"));
+    TRY(check_useful(entry, cuda, err));
+done:
+    return status;
+}
+
+enum rtune_status rtune_override_parse(const char *text, bool cuda, struct rtune_override *override,
+                                       struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct rtune_override read = {0};
+    if (!text || !*text) goto done;
+    if (strnlen(text, TEXT_MAX) == TEXT_MAX) {
+        TRY(rtune_err_set(err, RTUNE_INVALID, "longer than %d bytes", TEXT_MAX));
+    }
+    read.entries = calloc(RTUNE_OVERRIDE_MAX, sizeof *read.entries);
+    if (!read.entries) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "out of memory"));
+    while (*text) {
+        char entry[ENTRY_MAX] = "";
+        const size_t length = strcspn(text, ";");
+        if (read.count == RTUNE_OVERRIDE_MAX || length >= sizeof entry) {
+            TRY(rtune_err_set(err, RTUNE_INVALID, "more than %d entries, or one longer than %d bytes",
+                              RTUNE_OVERRIDE_MAX, ENTRY_MAX - 1));
+        }
+        memcpy(entry, text, length);
+        text += length + (text[length] == ';');
+        if (length == 0) continue;
+        TRY(parse_entry(entry, cuda, &read.entries[read.count], err));
+        read.count++;
+    }
+done:
+    if (status != RTUNE_OK) {
+        rtune_err_prefix(err, "RTUNE_OVERRIDE, entry %zu", read.count + 1);
+        if (err && status != RTUNE_NO_MEMORY) status = err->status = RTUNE_INVALID;
+        if (!err && status != RTUNE_NO_MEMORY) status = RTUNE_INVALID;
+        free(read.entries);
+    } else {
+        *override = read;
+    }
+    return status;
+}
+
+void rtune_override_free(struct rtune_override *override) {
+    free(override->entries);
+    *override = (struct rtune_override){0};
+}
