@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tuner/space.h: the search space, read from configs/*.yaml, pruned by constraints before compiling. */
+/* tuner/space.h: the search space, read from configs/ (YAML), pruned by constraints before compiling. */
 #ifndef RTUNE_TUNER_SPACE_H
 #define RTUNE_TUNER_SPACE_H
 
