@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tools/cmd_help.c: help for people, and the same tables for machines: `help --list` (the checks of the
+ * documentation) and `help --man options` (the generated part of docs/man/reduce-tune.1).
+ */
+#include "tools/cli.h"
+#include "tools/console.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WIDTH = 79, INDENT = 22 };
+
+/* Print words from column `column` on, broken at WIDTH, continued at column `indent`. */
+static void print_wrapped(const char *text, int column, int indent) {
+    int at = column;
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " ");
+        if (at > indent && at + 1 + length > WIDTH) {
+            console_printf("\n%*s", indent, "");
+            at = indent;
+        } else if (at > indent) {
+            console_printf(" ");
+            at++;
+        }
+        console_printf("%.*s", length, text);
+        at += length;
+        text += length + (text[length] == ' ');
+    }
+    console_printf("\n");
+}
+
+/* "-o, --output=FILE" */
+static int option_spelling(const struct cli_option *option, char *text, size_t size) {
+    bool one_letter = option->name[1] == '\0';
+    char letter[8] = "";
+    if (option->letter != '\0')
+        (void)snprintf(letter, sizeof letter, "-%c%s", option->letter, one_letter ? "" : ", ");
+    if (one_letter) return snprintf(text, size, "%s %s", letter, option->arg);
+    return snprintf(text, size, "%s--%s%s%s", letter, option->name, option->arg != NULL ? "=" : "",
+                    option->arg != NULL ? option->arg : "");
+}
+
+static void print_option(const struct cli_option *option) {
+    char spelling[64];
+    int length = option_spelling(option, spelling, sizeof spelling);
+    console_printf("  %s%s%s", console_bold(), spelling, console_plain());
+    if (length + 2 >= INDENT)
+        console_printf("\n%*s", INDENT, "");
+    else
+        console_printf("%*s", INDENT - length - 2, "");
+    print_wrapped(option->help, INDENT, INDENT);
+}
+
+static void print_options(enum cli_verb_id verb) {
+    const struct cli_option *option;
+    console_printf("\nOptions:\n");
+    for (size_t k = 0; (option = cli_option_at(k)) != NULL; k++)
+        if (!option->hidden && cli_option_applies(option, verb)) print_option(option);
+}
+
+static void help_program(void) {
+    const struct cli_verb *verb;
+    console_printf("Usage: reduce-tune [tune] --device DEVICE [OPTION]...\n"
+                   "  or:  reduce-tune VERB [OPTION]... [ARGUMENT]\n\n"
+                   "Measure which launch parameters make a parallel reduction fastest on the device that\n"
+                   "is here, keep the winners, and serve them.\n\nVerbs:\n");
+    for (size_t k = 0; (verb = cli_verb_at(k)) != NULL; k++)
+        if (!verb->hidden)
+            console_printf("  %s%-11s%s %s\n", console_bold(), verb->name, console_plain(),
+                           verb->summary);
+    console_printf("\nExamples:\n"
+                   "  reduce-tune --device 0                            tune the first GPU (5 minutes)\n"
+                   "  reduce-tune --device cpu --budget 30s             tune this processor\n"
+                   "  reduce-tune lookup --op sum --dtype f32 -n 2^20   the launch served for a problem\n"
+                   "  reduce-tune reduce data.npy --op max              reduce a file\n\n"
+                   "`reduce-tune help VERB` has the options of a verb.\n"
+                   "Exit status: 0 success, 1 the work failed, 2 usage, 75 the store stays locked,\n"
+                   "130 and 143 interrupted.\n");
+}
+
+static void help_verb(const struct cli_verb *verb) {
+    console_printf("Usage: reduce-tune %s%s [OPTION]...%s%s\n\n",
+                   verb->id == CLI_TUNE ? "[tune]" : verb->name,
+                   verb->id == CLI_TUNE ? " --device DEVICE" : "", verb->args[0] != '\0' ? " " : "",
+                   verb->args);
+    console_printf("%c%s.\n", verb->summary[0] - 'a' + 'A', verb->summary + 1);
+    if (verb->detail[0] != '\0') print_wrapped(verb->detail, 0, 0);
+    print_options(verb->id);
+}
+
+/* "verb NAME" and "option VERB NAME" lines, hidden ones left out. */
+static int list_everything(void) {
+    const struct cli_verb *verb;
+    const struct cli_option *option;
+    for (size_t v = 0; (verb = cli_verb_at(v)) != NULL; v++) {
+        if (verb->hidden) continue;
+        console_printf("verb %s\n", verb->name);
+        for (size_t k = 0; (option = cli_option_at(k)) != NULL; k++)
+            if (!option->hidden && cli_option_applies(option, verb->id))
+                console_printf("option %s %s%s\n", verb->name, option->name[1] == '\0' ? "-" : "--",
+                               option->name);
+    }
+    return CLI_OK;
+}
+
+/* Text for roff: a hyphen is a minus sign, and a backslash is escaped. */
+static void print_roff(const char *text) {
+    for (; *text != '\0'; text++) {
+        if (*text == '-')
+            console_printf("\\-");
+        else if (*text == '\\')
+            console_printf("\\e");
+        else
+            console_printf("%c", *text);
+    }
+}
+
+static void man_option(const struct cli_option *option) {
+    console_printf(".TP\n");
+    if (option->letter != '\0') console_printf(".BR \\-%c", option->letter);
+    if (option->name[1] == '\0') {
+        console_printf(" \" \" \\fI%s\\fR\n", option->arg);
+    } else {
+        console_printf(option->letter != '\0' ? " \", \" " : ".BR ");
+        console_printf("\\-\\-");
+        print_roff(option->name);
+        if (option->arg != NULL) console_printf(" = \\fI%s\\fR", option->arg);
+        console_printf("\n");
+    }
+    print_roff(option->help);
+    console_printf("\n");
+    const char *name;
+    for (int k = 0; (name = cli_option_name_at(option, k)) != NULL; k++)
+        console_printf("%s%s%s", k == 0 ? "One of " : ", ", name,
+                       cli_option_name_at(option, k + 1) == NULL ? ".\n" : "");
+    console_printf("Verbs:");
+    const struct cli_verb *verb;
+    const char *separator = " ";
+    for (size_t v = 0; (verb = cli_verb_at(v)) != NULL; v++) {
+        if (verb->hidden || !cli_option_applies(option, verb->id)) continue;
+        console_printf("%s%s", separator, verb->name);
+        separator = ", ";
+    }
+    console_printf(".\n");
+}
+
+static int print_man(const char *part) {
+    const struct cli_verb *verb;
+    const struct cli_option *option;
+    if (strcmp(part, "verbs") == 0) {
+        for (size_t v = 0; (verb = cli_verb_at(v)) != NULL; v++) {
+            if (verb->hidden) continue;
+            console_printf(".TP\n.BR %s", verb->name);
+            if (verb->args[0] != '\0') console_printf(" \" \" \\fI%s\\fR", verb->args);
+            console_printf("\n%c", verb->summary[0] - 'a' + 'A');
+            print_roff(verb->summary + 1);
+            console_printf(".\n");
+            print_roff(verb->detail);
+            console_printf(verb->detail[0] != '\0' ? "\n" : "");
+        }
+        return CLI_OK;
+    }
+    for (size_t k = 0; (option = cli_option_at(k)) != NULL; k++)
+        if (!option->hidden) man_option(option);
+    return CLI_OK;
+}
+
+int cmd_help(struct cli *cli) {
+    if (cli->opt.list) return list_everything();
+    if (cli->opt.man != NULL) return print_man(cli->opt.man);
+    if (cli->opt.arg_count == 0) {
+        help_program();
+        return CLI_OK;
+    }
+    const struct cli_verb *verb = cli_verb_find(cli->opt.args[0]);
+    if (verb == NULL || verb->hidden) {
+        struct rtune_error err;
+        (void)rtune_err_set(&err, RTUNE_SYNTAX, "help %s: no such verb", cli->opt.args[0]);
+        return cli_usage(cli, &err);
+    }
+    help_verb(verb);
+    return CLI_OK;
+}

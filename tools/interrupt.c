@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tools/interrupt.c: signal handlers that touch nothing but flags and end the process. */
+#include "tools/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GRACE_SECONDS = 3 };
+
+static volatile bool stop;
+static volatile sig_atomic_t first_signal;
+
+static void leave(const char *text) {
+    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    (void)ignored;
+    _exit(128 + first_signal);
+}
+
+static void on_signal(int number) {
+    if (first_signal != 0)
+        leave("\nreduce-tune: interrupted twice: left at once (continue with --resume)\n");
+    first_signal = number;
+    stop = true;
+    (void)alarm(GRACE_SECONDS);
+}
+
+static void on_alarm(int number) {
+    (void)number;
+    leave("\nreduce-tune: interrupted: the session did not end in time (continue with --resume)\n");
+}
+
+static void catch(int number, void (*handler)(int)) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(number, &action, NULL);
+}
+
+void interrupt_install(void) {
+    struct sigaction before;
+    /* nohup(1) ignores SIGHUP on purpose. Shells ignore SIGINT in background jobs without meaning it. */
+    if (sigaction(SIGHUP, NULL, &before) != 0 || before.sa_handler != SIG_IGN)
+        catch(SIGHUP, on_signal);
+    catch(SIGINT, on_signal);
+    catch(SIGTERM, on_signal);
+    catch(SIGALRM, on_alarm);
+}
+
+const volatile bool *interrupt_flag(void) { return &stop; }
+
+void interrupt_request(int signal_number) {
+    if (first_signal == 0) first_signal = signal_number;
+    stop = true;
+}
+
+int interrupt_signal(void) { return first_signal; }
