@@ -230,16 +230,18 @@ enum rtune_status rtune_config_check(const struct rtune_config *config, enum rtu
     const bool cpu = config->block == 1;
     const uint32_t vectors = vectors_of(config, dtype);
     const uint32_t per_vector = RTUNE_VECTOR_BYTES / (uint32_t)rtune_dtype_size(dtype);
+    /* On cpu devices one to eight accumulators of 64 bytes. */
+    const uint32_t least = cpu ? 4 : 1, most = cpu ? 32 : RTUNE_VECTORS_MAX;
     TRY(check_names(config, err));
     if (!cpu && (config->block < WARP || config->block > RTUNE_BLOCK_MAX || config->block % WARP))
         TRY(rtune_err_set(err, RTUNE_RANGE,
                           "block: %u is not allowed (a multiple of %d from %d to %d; 1 on cpu devices)",
                           (unsigned)config->block, WARP, WARP, RTUNE_BLOCK_MAX));
-    if (!rtune_is_pow2(vectors) || vectors > RTUNE_VECTORS_MAX)
+    if (!rtune_is_pow2(vectors) || vectors < least || vectors > most)
         TRY(rtune_err_set(err, RTUNE_RANGE,
                           "items: %u is not allowed for %s (%u times a power of two, up to %u)",
-                          (unsigned)config->items, rtune_dtype_name(dtype), (unsigned)per_vector,
-                          (unsigned)(per_vector * RTUNE_VECTORS_MAX)));
+                          (unsigned)config->items, rtune_dtype_name(dtype),
+                          (unsigned)(per_vector * least), (unsigned)(per_vector * most)));
     if (config->occupancy > OCCUPANCY_MAX || (cpu && config->occupancy != 0) ||
         config->occupancy * config->block > SM_THREADS)
         TRY(rtune_err_set(err, RTUNE_RANGE,
