@@ -6,13 +6,16 @@
 #include "base/buf.h"
 #include "db/db.h"
 
-/* Write the winners of a table (of one device if device is not NULL: an index into table->devices) as a
- * profile. Equal tables give equal bytes. */
+/* Write the winners of a table (of one device if device is not NULL: an index into table->devices)
+ * as a profile, appended to out. Equal tables give equal bytes, and what is written is read back
+ * first, so that it can be imported. Left out: UUID and PCI address, cubin digests, session
+ * numbers. Errors: what reading it would say; RANGE over 1 MiB. */
 enum rtune_status rtune_profile_print(const struct rtune_table *table, const uint32_t *device,
                                       struct rtune_buf *out, struct rtune_error *err);
 
 /* Read a profile: all or nothing. name stands for the file in messages. SYNTAX and RANGE carry
- * file:line:column. The table is freed with rtune_table_free. */
+ * file:line:column. A profile of another kernel abi is RANGE. Devices keep the order of the file;
+ * the table is freed with rtune_table_free. */
 enum rtune_status rtune_profile_parse(const char *text, size_t size, const char *name,
                                       struct rtune_table *table, struct rtune_error *err);
 

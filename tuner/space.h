@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tuner/space.h: the search space, read from configs/ (YAML), pruned by constraints before compiling. */
+/* tuner/space.h: the search space, read from configs/ (YAML), pruned by constraints before
+ * compiling. */
 #ifndef RTUNE_TUNER_SPACE_H
 #define RTUNE_TUNER_SPACE_H
 
@@ -15,8 +16,10 @@ void rtune_space_free(rtune_space *space);
 const char *rtune_space_text(const rtune_space *space);
 
 /* All configs of the space for a problem (with n) on a device, constraints applied, sorted, unique,
- * rtune_config_default first. resolved grids that coincide are kept once. The caller frees *configs. */
-enum rtune_status rtune_space_configs(const rtune_space *space, const struct rtune_identity *identity,
+ * rtune_config_default first. resolved grids that coincide are kept once. The caller frees
+ * *configs. */
+enum rtune_status rtune_space_configs(const rtune_space *space,
+                                      const struct rtune_identity *identity,
                                       const struct rtune_problem *problem,
                                       struct rtune_config **configs, size_t *count,
                                       struct rtune_error *err);
