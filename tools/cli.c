@@ -76,9 +76,10 @@ static int run(struct cli *cli, int argc, char **argv) {
     int first = 1;
     rtune_err_clear(&err);
     if (argc < 2) {
-        (void)rtune_err_set(&err, RTUNE_SYNTAX,
-                            "nothing to do: no device was named (reduce-tune --device 0 tunes the first "
-                            "GPU, reduce-tune --device cpu this processor)");
+        (void)rtune_err_set(
+            &err, RTUNE_SYNTAX,
+            "nothing to do: no device was named (reduce-tune --device 0 tunes the first "
+            "GPU, reduce-tune --device cpu this processor)");
         return cli_usage(cli, &err);
     }
     cli->verb = cli_verb_find("tune");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/cli.h: what every verb of the reduce-tune program shares: the exit codes, the context that a
- * verb runs with, and the table of verbs. One verb is one file, cmd_<verb>.c.
+ * tools/cli.h: what every verb of the reduce-tune program shares: the exit codes, the context that
+ * a verb runs with, and the table of verbs. One verb is one file, cmd_<verb>.c.
  */
 #ifndef RTUNE_TOOLS_CLI_H
 #define RTUNE_TOOLS_CLI_H
@@ -32,7 +32,7 @@ struct cli_verb {
     const char *name;
     enum cli_verb_id id;
     cli_run_fn run;
-    const char *args;    /* positional arguments as the synopsis shows them, "" for none */
+    const char *args; /* positional arguments as the synopsis shows them, "" for none */
     size_t args_min, args_max;
     const char *summary; /* one line */
     const char *detail;  /* a paragraph for `help VERB` and the man page */
@@ -46,7 +46,8 @@ const struct cli_verb *cli_verb_find(const char *name);
 /* The whole program behind main(). */
 int cli_main(int argc, char **argv);
 
-/* Print an error as "reduce-tune: what: why (what to do)" and return the exit code for its status. */
+/* Print an error as "reduce-tune: what: why (what to do)" and return the exit code for its status.
+ */
 int cli_fail(const struct rtune_error *err);
 /* Print a usage error, with a pointer to the verb's help, and return CLI_USAGE. */
 int cli_usage(const struct cli *cli, const struct rtune_error *err);

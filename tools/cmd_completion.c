@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools/cmd_completion.c: a completion script for bash, made from the tables of verbs and options. */
+/* tools/cmd_completion.c: a completion script for bash, made from the tables of verbs and options.
+ */
 #include "tools/cli.h"
 #include "tools/console.h"
 
@@ -26,20 +27,22 @@ static void print_values(void) {
             console_printf("%s%s", v == 0 ? "" : " ", name);
         console_printf("\" ;;\n");
     }
-    console_printf("        --config|--db|--output|-o) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"
-                   "        --device) words=\"0 cuda:0 cpu all\" ;;\n");
+    console_printf(
+        "        --config|--db|--output|-o) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"
+        "        --device) words=\"0 cuda:0 cpu all\" ;;\n");
 }
 
 int cmd_completion(struct cli *cli) {
     const struct cli_verb *verb;
     (void)cli;
-    console_printf("# bash completion for reduce-tune, made by `reduce-tune completion`.\n"
-                   "_reduce_tune() {\n"
-                   "    local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
-                   "    local verb=\"${COMP_WORDS[1]}\" words=\"\"\n"
-                   "    if [ \"$cur\" = = ]; then cur=\"\"\n"
-                   "    elif [ \"$prev\" = = ]; then prev=\"${COMP_WORDS[COMP_CWORD-2]}\"; fi\n"
-                   "    case \"$prev\" in\n");
+    console_printf(
+        "# bash completion for reduce-tune, made by `reduce-tune completion`.\n"
+        "_reduce_tune() {\n"
+        "    local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+        "    local verb=\"${COMP_WORDS[1]}\" words=\"\"\n"
+        "    if [ \"$cur\" = = ]; then cur=\"\"\n"
+        "    elif [ \"$prev\" = = ]; then prev=\"${COMP_WORDS[COMP_CWORD-2]}\"; fi\n"
+        "    case \"$prev\" in\n");
     print_values();
     console_printf("    esac\n"
                    "    if [ -n \"$words\" ]; then\n"

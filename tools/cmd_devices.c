@@ -14,7 +14,8 @@
 static size_t known_sizes(const struct store_read *store, const struct rtune_identity *identity) {
     size_t known = 0;
     for (size_t k = 0; k < store->table.winner_count; k++)
-        known += rtune_identity_equal(&store->table.devices[store->table.winners[k].device], identity);
+        known +=
+            rtune_identity_equal(&store->table.devices[store->table.winners[k].device], identity);
     return known;
 }
 
@@ -25,8 +26,7 @@ static void print_device(const struct rtune_device_entry *entry, const struct st
     console_printf("%s%-8s%s %s\n", console_bold(), entry->spec, console_plain(),
                    id->name[0] != '\0' ? id->name : id->model);
     console_printf("  identity  %s\n", key);
-    if (id->cuda)
-        console_printf("  driver    %s, %s, PCI %s\n", id->driver, id->uuid, id->pci);
+    if (id->cuda) console_printf("  driver    %s, %s, PCI %s\n", id->driver, id->uuid, id->pci);
     console_printf("  memory    %.1f GiB\n", (double)id->memory_bytes / (double)(1 << 30));
     size_t total = 0;
     for (size_t k = 0; k < stores->count; k++) {
@@ -85,7 +85,8 @@ static int print_list(const struct cli *cli, const struct device_list *list,
     for (size_t k = 0; k < list->count; k++)
         if (wanted(cli, &list->entries[k])) json_device(&json, &list->entries[k], stores);
     json_close(&json, ']');
-    json_text(&json, "no_gpu", list->why_no_cuda.status != RTUNE_OK ? list->why_no_cuda.message : NULL);
+    json_text(&json, "no_gpu",
+              list->why_no_cuda.status != RTUNE_OK ? list->why_no_cuda.message : NULL);
     return json_print(&json);
 }
 
@@ -96,7 +97,8 @@ int cmd_devices(struct cli *cli) {
     struct store_list stores = {.count = 0};
     struct device_list *list = NULL;
     int code = CLI_OK;
-    if (device_arg_check(cli->opt.device, true, false, &err) != RTUNE_OK) return cli_usage(cli, &err);
+    if (device_arg_check(cli->opt.device, true, false, &err) != RTUNE_OK)
+        return cli_usage(cli, &err);
     list = calloc(1, sizeof *list);
     if (list == NULL) TRY(rtune_err_set(&err, RTUNE_NO_MEMORY, "out of memory"));
     TRY(device_list_read(list, &err));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/cmd_doctor.c: one line for each finding about the environment. "note" is something that may well
- * be absent (a GPU, NVRTC, a store that nothing has made yet); "broken" is something that is there and
- * does not work, and makes the exit code 1.
+ * tools/cmd_doctor.c: one line for each finding about the environment. "note" is something that may
+ * well be absent (a GPU, NVRTC, a store that nothing has made yet); "broken" is something that is
+ * there and does not work, and makes the exit code 1.
  */
 #include "tools/cli.h"
 #include "tools/console.h"
@@ -28,8 +28,8 @@ struct doctor {
     bool broken;
 };
 
-static void report(struct doctor *doctor, enum finding finding, const char *about, const char *fmt, ...)
-    RTUNE_PRINTF(4, 5);
+static void report(struct doctor *doctor, enum finding finding, const char *about, const char *fmt,
+                   ...) RTUNE_PRINTF(4, 5);
 
 static void report(struct doctor *doctor, enum finding finding, const char *about, const char *fmt,
                    ...) {
@@ -88,9 +88,10 @@ static void check_health(struct doctor *doctor, const struct rtune_device_entry 
                "%s: NVML tells nothing%s%s; clock drops and foreign load go unnoticed", entry->spec,
                err.message[0] != '\0' ? ": " : "", err.message);
     else
-        report(doctor, FINDING_OK, "nvml", "%s: SM clock %u of %u MHz, %u C, limit %u W, %u %% busy",
-               entry->spec, health.sm_mhz, health.sm_max_mhz, health.temperature_c,
-               health.power_limit_mw / 1000, health.busy_percent);
+        report(doctor, FINDING_OK, "nvml",
+               "%s: SM clock %u of %u MHz, %u C, limit %u W, %u %% busy", entry->spec,
+               health.sm_mhz, health.sm_max_mhz, health.temperature_c, health.power_limit_mw / 1000,
+               health.busy_percent);
 }
 
 /* Sum 1000 ones on the device by the library, as a program would. */
@@ -102,7 +103,8 @@ static enum rtune_status try_sum(rtune *rt, rtune_device *dev, struct rtune_erro
     int64_t sum = 0;
     void *in = NULL;
     void *out = NULL;
-    for (int k = 0; k < N; k++) ones[k] = 1;
+    for (int k = 0; k < N; k++)
+        ones[k] = 1;
     if (!dev->cuda) {
         struct rtune_args host = RTUNE_ARGS(ones, &sum);
         TRY(rtune_reduce(rt, &problem, &host, NULL, err));
@@ -138,13 +140,13 @@ static void check_device(struct doctor *doctor, const struct rtune_device_entry 
     TRY(rtune_open(&rt, &options, &err));
     TRY(try_sum(rt, dev, &err));
     if (id->cuda)
-        report(doctor, FINDING_OK, "device", "%s: %s, driver %s, sums correctly", entry->spec, id->name,
-               id->driver);
+        report(doctor, FINDING_OK, "device", "%s: %s, driver %s, sums correctly", entry->spec,
+               id->name, id->driver);
     else
         report(doctor, FINDING_OK, "device", "%s: %s, %s, %u cores, sums correctly", entry->spec,
                id->model, id->isa, id->cores);
-    report(doctor, FINDING_OK, "workspace", "%s: %zu bytes for each reduction in flight", entry->spec,
-           rtune_workspace_size(rt));
+    report(doctor, FINDING_OK, "workspace", "%s: %zu bytes for each reduction in flight",
+           entry->spec, rtune_workspace_size(rt));
     if (id->cuda) check_health(doctor, entry, dev);
 done:
     if (status != RTUNE_OK)
@@ -159,7 +161,8 @@ static void check_devices(struct doctor *doctor, const char *spec, const struct 
         report(doctor, why->status == RTUNE_NO_DEVICE ? FINDING_NOTE : FINDING_BROKEN, "driver",
                "no GPU: %s", why->message);
     for (size_t k = 0; k < list->count; k++)
-        if (spec == NULL || strcmp(spec, "all") == 0 || device_entry_matches(&list->entries[k], spec))
+        if (spec == NULL || strcmp(spec, "all") == 0 ||
+            device_entry_matches(&list->entries[k], spec))
             check_device(doctor, &list->entries[k]);
 }
 
@@ -186,8 +189,8 @@ static void check_target(struct doctor *doctor, const struct store_list *stores)
         if (writable_place(path))
             report(doctor, FINDING_OK, "writes to", "%s", path);
         else
-            report(doctor, FINDING_BROKEN, "writes to", "%s: the folder cannot be written (set RTUNE_DB)",
-                   path);
+            report(doctor, FINDING_BROKEN, "writes to",
+                   "%s: the folder cannot be written (set RTUNE_DB)", path);
         return;
     }
     report(doctor, FINDING_BROKEN, "writes to", "no store can be written (set RTUNE_DB or HOME)");
@@ -203,12 +206,12 @@ static void check_stores(struct doctor *doctor, const char *option) {
         const struct store_read *store = &stores.stores[k];
         const char *kind = store_kind_name(store->path.kind);
         if (store->err.status == RTUNE_OK)
-            report(doctor, FINDING_OK, "store", "%s (%s): %zu tuned sizes, %zu devices, %zu rows skipped",
-                   store->path.path, kind, store->table.winner_count, store->table.device_count,
-                   store->skipped);
+            report(doctor, FINDING_OK, "store",
+                   "%s (%s): %zu tuned sizes, %zu devices, %zu rows skipped", store->path.path,
+                   kind, store->table.winner_count, store->table.device_count, store->skipped);
         else
-            report(doctor, store->err.status == RTUNE_NOT_FOUND ? FINDING_NOTE : FINDING_BROKEN, "store",
-                   "%s (%s): %s", store->path.path, kind,
+            report(doctor, store->err.status == RTUNE_NOT_FOUND ? FINDING_NOTE : FINDING_BROKEN,
+                   "store", "%s (%s): %s", store->path.path, kind,
                    store->err.status == RTUNE_NOT_FOUND ? "not there yet" : store->err.message);
     }
     if (stores.count > 0) check_target(doctor, &stores);
@@ -219,7 +222,8 @@ static void check_environment(struct doctor *doctor) {
     const struct environment_variable *variable;
     for (size_t k = 0; (variable = environment_at(k)) != NULL; k++) {
         const char *value = getenv(variable->name);
-        if (value != NULL) report(doctor, FINDING_OK, "environment", "%s=%.200s", variable->name, value);
+        if (value != NULL)
+            report(doctor, FINDING_OK, "environment", "%s=%.200s", variable->name, value);
     }
 }
 

@@ -21,8 +21,8 @@ static void json_lines(struct json *json, const char *key, char *text) {
     json_close(json, ']');
 }
 
-static enum rtune_status explain_text(const rtune *rt, const struct rtune_problem *problem, char **text,
-                                      struct rtune_error *err) {
+static enum rtune_status explain_text(const rtune *rt, const struct rtune_problem *problem,
+                                      char **text, struct rtune_error *err) {
     size_t length = 0;
     enum rtune_status status = rtune_explain(rt, problem, NULL, 0, &length, err);
     if (status != RTUNE_OK) return status;

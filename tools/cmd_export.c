@@ -19,7 +19,8 @@ static enum rtune_status print_selected(const char *spec, const struct rtune_tab
     bool one = spec != NULL && strcmp(spec, "all") != 0;
     if (selected == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "out of memory"));
     TRY(device_arg_select(spec, table, selected, err));
-    while (one && !selected[device]) device++;
+    while (one && !selected[device])
+        device++;
     TRY(rtune_profile_print(table, one ? &device : NULL, out, err));
 done:
     free(selected);
@@ -32,7 +33,8 @@ int cmd_export(struct cli *cli) {
     struct store_list stores = {.count = 0};
     const struct store_read *store;
     struct rtune_buf text;
-    if (device_arg_check(cli->opt.device, true, true, &err) != RTUNE_OK) return cli_usage(cli, &err);
+    if (device_arg_check(cli->opt.device, true, true, &err) != RTUNE_OK)
+        return cli_usage(cli, &err);
     rtune_buf_init(&text, PROFILE_MAX);
     store_list_read(cli->opt.db, &stores);
     TRY(store_list_first(&stores, &store, &err));

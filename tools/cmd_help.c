@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/cmd_help.c: help for people, and the same tables for machines: `help --list` (the checks of the
- * documentation) and `help --man options` (the generated part of docs/man/reduce-tune.1).
+ * tools/cmd_help.c: help for people, and the same tables for machines: `help --list` (the checks of
+ * the documentation) and `help --man PART` (the
+ * generated parts of docs/man/reduce-tune.1).
  */
 #include "tools/cli.h"
 #include "tools/console.h"
+#include "tools/environment.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,22 +63,24 @@ static void print_options(enum cli_verb_id verb) {
 
 static void help_program(void) {
     const struct cli_verb *verb;
-    console_printf("Usage: reduce-tune [tune] --device DEVICE [OPTION]...\n"
-                   "  or:  reduce-tune VERB [OPTION]... [ARGUMENT]\n\n"
-                   "Measure which launch parameters make a parallel reduction fastest on the device that\n"
-                   "is here, keep the winners, and serve them.\n\nVerbs:\n");
+    console_printf(
+        "Usage: reduce-tune [tune] --device DEVICE [OPTION]...\n"
+        "  or:  reduce-tune VERB [OPTION]... [ARGUMENT]\n\n"
+        "Measure which launch parameters make a parallel reduction fastest on the device that\n"
+        "is here, keep the winners, and serve them.\n\nVerbs:\n");
     for (size_t k = 0; (verb = cli_verb_at(k)) != NULL; k++)
         if (!verb->hidden)
             console_printf("  %s%-11s%s %s\n", console_bold(), verb->name, console_plain(),
                            verb->summary);
-    console_printf("\nExamples:\n"
-                   "  reduce-tune --device 0                            tune the first GPU (5 minutes)\n"
-                   "  reduce-tune --device cpu --budget 30s             tune this processor\n"
-                   "  reduce-tune lookup --op sum --dtype f32 -n 2^20   the launch served for a problem\n"
-                   "  reduce-tune reduce data.npy --op max              reduce a file\n\n"
-                   "`reduce-tune help VERB` has the options of a verb.\n"
-                   "Exit status: 0 success, 1 the work failed, 2 usage, 75 the store stays locked,\n"
-                   "130 and 143 interrupted.\n");
+    console_printf(
+        "\nExamples:\n"
+        "  reduce-tune --device 0                            tune the first GPU (5 minutes)\n"
+        "  reduce-tune --device cpu --budget 30s             tune this processor\n"
+        "  reduce-tune lookup --op sum --dtype f32 -n 2^20   the launch served for a problem\n"
+        "  reduce-tune reduce data.npy --op max              reduce a file\n\n"
+        "`reduce-tune help VERB` has the options of a verb.\n"
+        "Exit status: 0 success, 1 the work failed, 2 usage, 75 the store stays locked,\n"
+        "130 and 143 interrupted.\n");
 }
 
 static void help_verb(const struct cli_verb *verb) {
@@ -89,7 +93,7 @@ static void help_verb(const struct cli_verb *verb) {
     print_options(verb->id);
 }
 
-/* "verb NAME" and "option VERB NAME" lines, hidden ones left out. */
+/* "verb NAME", "option VERB NAME" and "env NAME" lines, hidden ones left out. */
 static int list_everything(void) {
     const struct cli_verb *verb;
     const struct cli_option *option;
@@ -101,6 +105,9 @@ static int list_everything(void) {
                 console_printf("option %s %s%s\n", verb->name, option->name[1] == '\0' ? "-" : "--",
                                option->name);
     }
+    const struct environment_variable *variable;
+    for (size_t k = 0; (variable = environment_at(k)) != NULL; k++)
+        console_printf("env %s\n", variable->name);
     return CLI_OK;
 }
 
@@ -145,24 +152,33 @@ static void man_option(const struct cli_option *option) {
     console_printf(".\n");
 }
 
+static void man_verb(const struct cli_verb *verb) {
+    console_printf(".TP\n.BR %s", verb->name);
+    if (verb->args[0] != '\0') console_printf(" \" \" \\fI%s\\fR", verb->args);
+    console_printf("\n%c", verb->summary[0] - 'a' + 'A');
+    print_roff(verb->summary + 1);
+    console_printf(".\n");
+    print_roff(verb->detail);
+    console_printf(verb->detail[0] != '\0' ? "\n" : "");
+}
+
 static int print_man(const char *part) {
     const struct cli_verb *verb;
     const struct cli_option *option;
+    const struct environment_variable *variable;
     if (strcmp(part, "verbs") == 0) {
-        for (size_t v = 0; (verb = cli_verb_at(v)) != NULL; v++) {
-            if (verb->hidden) continue;
-            console_printf(".TP\n.BR %s", verb->name);
-            if (verb->args[0] != '\0') console_printf(" \" \" \\fI%s\\fR", verb->args);
-            console_printf("\n%c", verb->summary[0] - 'a' + 'A');
-            print_roff(verb->summary + 1);
-            console_printf(".\n");
-            print_roff(verb->detail);
-            console_printf(verb->detail[0] != '\0' ? "\n" : "");
+        for (size_t k = 0; (verb = cli_verb_at(k)) != NULL; k++)
+            if (!verb->hidden) man_verb(verb);
+    } else if (strcmp(part, "options") == 0) {
+        for (size_t k = 0; (option = cli_option_at(k)) != NULL; k++)
+            if (!option->hidden) man_option(option);
+    } else {
+        for (size_t k = 0; (variable = environment_at(k)) != NULL; k++) {
+            console_printf(".TP\n.B %s\n", variable->name);
+            print_roff(variable->help);
+            console_printf("\n");
         }
-        return CLI_OK;
     }
-    for (size_t k = 0; (option = cli_option_at(k)) != NULL; k++)
-        if (!option->hidden) man_option(option);
     return CLI_OK;
 }
 

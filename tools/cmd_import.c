@@ -17,7 +17,8 @@ static enum rtune_status read_stdin(struct rtune_buf *text, struct rtune_error *
     char block[4096];
     size_t got;
     rtune_buf_init(text, PROFILE_MAX);
-    while ((got = fread(block, 1, sizeof block, stdin)) > 0) rtune_buf_add(text, block, got);
+    while ((got = fread(block, 1, sizeof block, stdin)) > 0)
+        rtune_buf_add(text, block, got);
     enum rtune_status status = rtune_buf_status(text, err);
     if (ferror(stdin) != 0) status = rtune_err_set_errno(err, RTUNE_IO, errno, "cannot read");
     if (status != RTUNE_OK) rtune_err_prefix(err, "standard input");
@@ -59,7 +60,8 @@ static int report(const struct cli *cli, const struct rtune_table *table, const 
     if (!cli->opt.json) console_printf("%zu imported into %s\n", table->winner_count, path);
     for (uint32_t d = 0; d < table->device_count; d++) {
         size_t count = 0;
-        for (size_t k = 0; k < table->winner_count; k++) count += table->winners[k].device == d;
+        for (size_t k = 0; k < table->winner_count; k++)
+            count += table->winners[k].device == d;
         if (count == 0) continue;
         bool here = is_here(list, &table->devices[d]);
         rtune_identity_key(&table->devices[d], key);
@@ -70,7 +72,8 @@ static int report(const struct cli *cli, const struct rtune_table *table, const 
         json_close(&json, '}');
         if (!cli->opt.json)
             console_printf("  %zu for %s%s\n", count, key,
-                           here ? "" : " (not a device of this machine: kept under its own identity)");
+                           here ? ""
+                                : " (not a device of this machine: kept under its own identity)");
     }
     json_close(&json, ']');
     if (cli->opt.json) return json_print(&json);
@@ -88,11 +91,13 @@ int cmd_import(struct cli *cli) {
     const char *file = cli->opt.args[0];
     bool from_stdin = strcmp(file, "-") == 0;
     int code = CLI_OK;
-    if (device_arg_check(cli->opt.device, true, true, &err) != RTUNE_OK) return cli_usage(cli, &err);
+    if (device_arg_check(cli->opt.device, true, true, &err) != RTUNE_OK)
+        return cli_usage(cli, &err);
     list = calloc(1, sizeof *list);
     if (list == NULL) TRY(rtune_err_set(&err, RTUNE_NO_MEMORY, "out of memory"));
     TRY(from_stdin ? read_stdin(&text, &err) : rtune_file_read(file, PROFILE_MAX, &text, &err));
-    TRY(rtune_profile_parse(text.data, text.size, from_stdin ? "standard input" : file, &table, &err));
+    TRY(rtune_profile_parse(text.data, text.size, from_stdin ? "standard input" : file, &table,
+                            &err));
     TRY(keep_selected(cli->opt.device, &table, &err));
     TRY(rtune_store_target(cli->opt.db, &path, &err));
     TRY(rtune_store_merge(path.path, &table, NULL, &err));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/cmd_reduce.c: reduce the elements of a file with the launch that the library serves. What does not
- * fit on the device goes there in pieces, each of which accumulates on the result of those before it.
+ * tools/cmd_reduce.c: reduce the elements of a file with the launch that the library serves. What
+ * does not fit on the device goes there in pieces, each of which accumulates on the result of those
+ * before it.
  */
 #include "base/num.h"
 #include "tools/console.h"
@@ -23,9 +24,9 @@
 /* A place for elements that the library can read. On cpu it is host memory, and dev is NULL. */
 struct target {
     rtune_device *dev;
-    void *in;      /* capacity elements */
-    void *out;     /* 16 bytes */
-    void *stage;   /* STAGE_BYTES of host memory; NULL on cpu */
+    void *in;    /* capacity elements */
+    void *out;   /* 16 bytes */
+    void *stage; /* STAGE_BYTES of host memory; NULL on cpu */
     uint64_t capacity;
     size_t element;
 };
@@ -46,8 +47,8 @@ static void target_close(struct target *target) {
 static enum rtune_status host_alloc(size_t size, void **memory, struct rtune_error *err) {
     *memory = malloc(size);
     if (*memory == NULL)
-        return rtune_err_set(err, RTUNE_NO_MEMORY, "out of memory: %zu bytes (give a smaller --chunk)",
-                             size);
+        return rtune_err_set(err, RTUNE_NO_MEMORY,
+                             "out of memory: %zu bytes (give a smaller --chunk)", size);
     return RTUNE_OK;
 }
 
@@ -87,12 +88,12 @@ static enum rtune_status target_fill(struct target *target, struct datafile *fil
     uint64_t filled = 0;
     uint64_t part = 1;
     while (filled < target->capacity && part > 0) {
-        TRY(datafile_read(file, target->stage, rtune_min_u64(step, target->capacity - filled), &part,
-                          err));
+        TRY(datafile_read(file, target->stage, rtune_min_u64(step, target->capacity - filled),
+                          &part, err));
         if (part > 0)
             TRY(target->dev->ops->mem_put(target->dev,
-                                          (char *)target->in + filled * target->element, target->stage,
-                                          part * target->element, err));
+                                          (char *)target->in + filled * target->element,
+                                          target->stage, part * target->element, err));
         filled += part;
     }
     *got = filled;
@@ -120,7 +121,8 @@ static enum rtune_status reduce_all(rtune *rt, struct target *target, struct dat
         problem->n += got;
     } while (got == target->capacity);
     if (target->dev != NULL)
-        TRY(target->dev->ops->mem_get(target->dev, result, target->out, rtune_result_size(problem), err));
+        TRY(target->dev->ops->mem_get(target->dev, result, target->out, rtune_result_size(problem),
+                                      err));
     else
         memcpy(result, target->out, rtune_result_size(problem));
 done:
@@ -146,16 +148,36 @@ static enum rtune_status print_value(enum rtune_dtype dtype, const unsigned char
     } v;
     memcpy(&v, bytes, sizeof v);
     switch (dtype) {
-    case RTUNE_I8: (void)snprintf(text, size, "%d", v.i8); break;
-    case RTUNE_U8: (void)snprintf(text, size, "%u", v.u8); break;
-    case RTUNE_I16: (void)snprintf(text, size, "%d", v.i16); break;
-    case RTUNE_U16: (void)snprintf(text, size, "%u", v.u16); break;
-    case RTUNE_I32: (void)snprintf(text, size, "%" PRId32, v.i32); break;
-    case RTUNE_U32: (void)snprintf(text, size, "%" PRIu32, v.u32); break;
-    case RTUNE_I64: (void)snprintf(text, size, "%" PRId64, v.i64); break;
-    case RTUNE_U64: (void)snprintf(text, size, "%" PRIu64, v.u64); break;
-    case RTUNE_F32: (void)snprintf(text, size, "%.17g", (double)v.f32); break;
-    case RTUNE_F64: (void)snprintf(text, size, "%.17g", v.f64); break;
+    case RTUNE_I8:
+        (void)snprintf(text, size, "%d", v.i8);
+        break;
+    case RTUNE_U8:
+        (void)snprintf(text, size, "%u", v.u8);
+        break;
+    case RTUNE_I16:
+        (void)snprintf(text, size, "%d", v.i16);
+        break;
+    case RTUNE_U16:
+        (void)snprintf(text, size, "%u", v.u16);
+        break;
+    case RTUNE_I32:
+        (void)snprintf(text, size, "%" PRId32, v.i32);
+        break;
+    case RTUNE_U32:
+        (void)snprintf(text, size, "%" PRIu32, v.u32);
+        break;
+    case RTUNE_I64:
+        (void)snprintf(text, size, "%" PRId64, v.i64);
+        break;
+    case RTUNE_U64:
+        (void)snprintf(text, size, "%" PRIu64, v.u64);
+        break;
+    case RTUNE_F32:
+        (void)snprintf(text, size, "%.17g", (double)v.f32);
+        break;
+    case RTUNE_F64:
+        (void)snprintf(text, size, "%.17g", v.f64);
+        break;
     case RTUNE_F16:
     case RTUNE_BF16:
     case RTUNE_DTYPE_COUNT:
@@ -199,7 +221,8 @@ int cmd_reduce(struct cli *cli) {
     memset(&target, 0, sizeof target);
     /* What is wrong on the command line is said before any file or device is touched. */
     if (cli->opt.dtypes != 0) raw = (enum rtune_dtype)__builtin_ctz(cli->opt.dtypes);
-    if (device_arg_check(cli->opt.device, false, false, &err) != RTUNE_OK) return cli_usage(cli, &err);
+    if (device_arg_check(cli->opt.device, false, false, &err) != RTUNE_OK)
+        return cli_usage(cli, &err);
     status = problem_arg_one(&cli->opt, &raw, &none, &problem, &err);
     if (status != RTUNE_OK && (status != RTUNE_UNSUPPORTED || cli->opt.dtypes != 0))
         return cli_usage(cli, &err);

@@ -32,7 +32,8 @@ static void add_to_run(struct run *run, const struct rtune_winner *winner) {
 static bool continues(const struct rtune_winner *before, const struct rtune_winner *winner) {
     return before->device == winner->device &&
            rtune_problem_same_kind(&before->problem, &winner->problem) &&
-           rtune_config_equal(&before->config, &winner->config) && before->n_to + 1 == winner->n_from;
+           rtune_config_equal(&before->config, &winner->config) &&
+           before->n_to + 1 == winner->n_from;
 }
 
 static void print_run(const struct run *run, const struct rtune_config *config) {
@@ -126,7 +127,8 @@ static void json_store(struct json *json, const struct cli *cli, const struct st
     json_close(json, '}');
 }
 
-static void print_store(const struct cli *cli, const struct store_read *store, const bool *selected) {
+static void print_store(const struct cli *cli, const struct store_read *store,
+                        const bool *selected) {
     const struct rtune_table *table = &store->table;
     char key[RTUNE_IDENTITY_KEY];
     console_printf("store  %s (%s)\n", store->path.path, store_kind_name(store->path.kind));
@@ -141,8 +143,8 @@ static void print_store(const struct cli *cli, const struct store_read *store, c
     }
 }
 
-static enum rtune_status show_store(struct cli *cli, const struct store_read *store, struct json *json,
-                                    struct rtune_error *err) {
+static enum rtune_status show_store(struct cli *cli, const struct store_read *store,
+                                    struct json *json, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     bool *selected = calloc(store->table.device_count + 1, sizeof *selected);
     if (selected == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "out of memory"));
@@ -163,7 +165,8 @@ int cmd_show(struct cli *cli) {
     const struct store_read *first;
     struct json json;
     int code = CLI_OK;
-    if (device_arg_check(cli->opt.device, true, true, &err) != RTUNE_OK) return cli_usage(cli, &err);
+    if (device_arg_check(cli->opt.device, true, true, &err) != RTUNE_OK)
+        return cli_usage(cli, &err);
     json_begin(&json);
     json_open(&json, "stores", '[');
     store_list_read(cli->opt.db, &stores);

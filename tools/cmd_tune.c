@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/cmd_tune.c: measure and store. The command line is checked whole before a file, a device or a
- * store is touched.
+ * tools/cmd_tune.c: measure and store. The command line is checked whole before a file, a device or
+ * a store is touched.
  */
 #include "base/buf.h"
 #include "tools/console.h"
@@ -25,7 +25,8 @@ enum { PATH_TEXT = 4096, BUDGET_DEFAULT_S = 300, SEED_DEFAULT = 1 };
 static enum rtune_status own_path(char path[PATH_TEXT], struct rtune_error *err) {
     ssize_t length = readlink("/proc/self/exe", path, PATH_TEXT - 1);
     if (length < 0)
-        return rtune_err_set_errno(err, RTUNE_IO, errno, "/proc/self/exe: cannot read (is /proc there?)");
+        return rtune_err_set_errno(err, RTUNE_IO, errno,
+                                   "/proc/self/exe: cannot read (is /proc there?)");
     path[length] = '\0';
     return RTUNE_OK;
 }
@@ -45,7 +46,8 @@ done:
 }
 
 static enum rtune_effort effort(const struct cli_options *opt) {
-    return opt->efforts != 0 ? (enum rtune_effort)__builtin_ctz(opt->efforts) : RTUNE_EFFORT_STANDARD;
+    return opt->efforts != 0 ? (enum rtune_effort)__builtin_ctz(opt->efforts)
+                             : RTUNE_EFFORT_STANDARD;
 }
 
 static double budget(const struct cli_options *opt) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/console.h: the program's standard output and standard error. Output to a closed pipe ends the
- * program quietly (console_finish), output to a full disk with a message. One thread uses it.
+ * tools/console.h: the program's standard output and standard error. Output to a closed pipe ends
+ * the program quietly (console_finish), output to a full disk with a message. One thread uses it.
  */
 #ifndef RTUNE_TOOLS_CONSOLE_H
 #define RTUNE_TOOLS_CONSOLE_H
@@ -16,8 +16,8 @@ bool console_printf(const char *fmt, ...) RTUNE_PRINTF(1, 2);
 bool console_write(const char *text, size_t size);
 /* Hand what was printed to the reader now; false as above. */
 bool console_flush(void);
-/* Flush and give the exit code: code, or 141 (SIGPIPE) if the reader went away, or 1 with a message if
- * the output could not be written. */
+/* Flush and give the exit code: code, or 141 (SIGPIPE) if the reader went away, or 1 with a message
+ * if the output could not be written. */
 int console_finish(int code);
 
 /* "reduce-tune: warning: ..." and "reduce-tune: ..." on standard error, above a progress line. */

@@ -21,7 +21,8 @@ static enum rtune_status read_bytes(struct datafile *file, void *out, size_t siz
                                     struct rtune_error *err) {
     unsigned char *to = out;
     *got = 0;
-    while (*got < size && file->head_at < file->head_size) to[(*got)++] = file->head[file->head_at++];
+    while (*got < size && file->head_at < file->head_size)
+        to[(*got)++] = file->head[file->head_at++];
     while (*got < size) {
         size_t left = size - *got;
         ssize_t n = read(file->fd, to + *got, left < READ_MAX ? left : READ_MAX);
@@ -55,7 +56,8 @@ static bool bytes_left(const struct datafile *file, uint64_t *bytes) {
     if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode)) return false;
     off_t at = lseek(file->fd, 0, SEEK_CUR);
     if (at < 0) return false;
-    *bytes = (info.st_size > at ? (uint64_t)(info.st_size - at) : 0) + file->head_size - file->head_at;
+    *bytes =
+        (info.st_size > at ? (uint64_t)(info.st_size - at) : 0) + file->head_size - file->head_at;
     return true;
 }
 
@@ -86,10 +88,9 @@ static enum rtune_status check_npy_size(const struct datafile *file, struct rtun
     uint64_t need = file->n * rtune_dtype_size(file->dtype);
     uint64_t have;
     if (!bytes_left(file, &have) || have == need) return RTUNE_OK;
-    return rtune_err_set(err, RTUNE_IO,
-                         "%s: %s (its header says %" PRIu64 " bytes of elements, %" PRIu64 " follow)",
-                         file->name, have < need ? "is truncated" : "has data after its end", need,
-                         have);
+    return rtune_err_set(
+        err, RTUNE_IO, "%s: %s (its header says %" PRIu64 " bytes of elements, %" PRIu64 " follow)",
+        file->name, have < need ? "is truncated" : "has data after its end", need, have);
 }
 
 static enum rtune_status measure_raw(struct datafile *file, struct rtune_error *err) {
@@ -98,8 +99,9 @@ static enum rtune_status measure_raw(struct datafile *file, struct rtune_error *
     file->n = DATAFILE_UNKNOWN;
     if (!bytes_left(file, &have)) return RTUNE_OK;
     if (have % size != 0)
-        return rtune_err_set(err, RTUNE_IO, "%s: %" PRIu64 " bytes are no whole number of %s elements",
-                             file->name, have, rtune_dtype_name(file->dtype));
+        return rtune_err_set(err, RTUNE_IO,
+                             "%s: %" PRIu64 " bytes are no whole number of %s elements", file->name,
+                             have, rtune_dtype_name(file->dtype));
     file->n = have / size;
     return RTUNE_OK;
 }
@@ -126,16 +128,17 @@ done:
     return status;
 }
 
-enum rtune_status datafile_open(struct datafile *file, const char *path, const enum rtune_dtype *raw,
-                                uint64_t limit, struct rtune_error *err) {
+enum rtune_status datafile_open(struct datafile *file, const char *path,
+                                const enum rtune_dtype *raw, uint64_t limit,
+                                struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct datafile opened = {.name = path, .fd = -1, .to_end = true};
     TRY(open_fd(&opened, path, err));
     TRY(identify(&opened, raw, err));
     if (limit != DATAFILE_UNKNOWN) {
         if (opened.n != DATAFILE_UNKNOWN && limit > opened.n)
-            TRY(rtune_err_set(err, RTUNE_RANGE, "-n %" PRIu64 ": %s holds %" PRIu64 " elements", limit,
-                              opened.name, opened.n));
+            TRY(rtune_err_set(err, RTUNE_RANGE, "-n %" PRIu64 ": %s holds %" PRIu64 " elements",
+                              limit, opened.name, opened.n));
         opened.n = limit;
         opened.to_end = false;
     }
@@ -152,8 +155,8 @@ static enum rtune_status check_end(struct datafile *file, struct rtune_error *er
     if (!file->to_end) return RTUNE_OK;
     enum rtune_status status = read_bytes(file, &byte, 1, &got, err);
     if (status != RTUNE_OK || got == 0) return status;
-    return rtune_err_set(err, RTUNE_IO, "%s: has data after its end (%" PRIu64 " elements)", file->name,
-                         file->n);
+    return rtune_err_set(err, RTUNE_IO, "%s: has data after its end (%" PRIu64 " elements)",
+                         file->name, file->n);
 }
 
 enum rtune_status datafile_read(struct datafile *file, void *out, uint64_t count, uint64_t *got,
@@ -164,8 +167,9 @@ enum rtune_status datafile_read(struct datafile *file, void *out, uint64_t count
     size_t bytes;
     TRY(read_bytes(file, out, wanted * size, &bytes, err));
     if (bytes < wanted * size && (file->n != DATAFILE_UNKNOWN || bytes % size != 0))
-        TRY(rtune_err_set(err, RTUNE_IO, "%s: is truncated (%" PRIu64 " whole elements, expected %s)",
-                          file->name, file->given + bytes / size,
+        TRY(rtune_err_set(err, RTUNE_IO,
+                          "%s: is truncated (%" PRIu64 " whole elements, expected %s)", file->name,
+                          file->given + bytes / size,
                           file->n == DATAFILE_UNKNOWN ? "no part of one after them" : "more"));
     file->given += bytes / size;
     if (file->given == file->n) TRY(check_end(file, err));

@@ -27,9 +27,10 @@ enum rtune_status device_arg_check(const char *spec, bool all, bool keys, struct
         return rtune_err_set(err, RTUNE_SYNTAX, "--device: takes one device here, not all");
     }
     rtune_print_quoted(spec, quoted, sizeof quoted);
-    return rtune_err_set(err, RTUNE_SYNTAX,
-                         "--device: %s is not a device (expected 0, cuda:0, a UUID, a PCI id, cpu%s)",
-                         quoted, all ? " or all" : "");
+    return rtune_err_set(
+        err, RTUNE_SYNTAX,
+        "--device: %s is not a device (expected 0, cuda:0, a UUID, a PCI id, cpu%s)", quoted,
+        all ? " or all" : "");
 }
 
 enum rtune_status device_list_read(struct device_list *list, struct rtune_error *err) {
@@ -54,13 +55,15 @@ bool device_entry_matches(const struct rtune_device_entry *entry, const char *sp
                have.kind == RTUNE_SPEC_PCI && have.pci_domain == asked.pci_domain &&
                have.pci_bus == asked.pci_bus && have.pci_slot == asked.pci_slot;
     case RTUNE_SPEC_CURRENT:
-    case RTUNE_SPEC_CPU: break;
+    case RTUNE_SPEC_CPU:
+        break;
     }
     return false;
 }
 
 enum rtune_status device_list_find(const struct device_list *list, const char *spec,
-                                   const struct rtune_device_entry **entry, struct rtune_error *err) {
+                                   const struct rtune_device_entry **entry,
+                                   struct rtune_error *err) {
     for (size_t k = 0; k < list->count; k++) {
         if (!device_entry_matches(&list->entries[k], spec)) continue;
         *entry = &list->entries[k];
@@ -82,8 +85,8 @@ static size_t select_equal(const struct rtune_identity *identity, const struct r
     return found;
 }
 
-enum rtune_status device_arg_select(const char *spec, const struct rtune_table *table, bool *selected,
-                                    struct rtune_error *err) {
+enum rtune_status device_arg_select(const char *spec, const struct rtune_table *table,
+                                    bool *selected, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct device_list *list = NULL;
     struct rtune_identity key;
@@ -100,9 +103,10 @@ enum rtune_status device_arg_select(const char *spec, const struct rtune_table *
         identity = &entry->identity;
     }
     if (select_equal(identity, table, selected) == 0 && identity != NULL)
-        TRY(rtune_err_set(err, RTUNE_NOT_FOUND,
-                          "%s: nothing is stored for this device (reduce-tune --device %s tunes it)", spec,
-                          strchr(spec, '|') != NULL ? "0" : spec));
+        TRY(rtune_err_set(
+            err, RTUNE_NOT_FOUND,
+            "%s: nothing is stored for this device (reduce-tune --device %s tunes it)", spec,
+            strchr(spec, '|') != NULL ? "0" : spec));
 done:
     free(list);
     return status;

@@ -6,8 +6,9 @@
 
 static const struct environment_variable variables[] = {
     {"RTUNE_DB", "The store, in place of the user's and the system's; none for no store at all."},
-    {"RTUNE_OVERRIDE", "Configs that beat every store, as sum,f32:block=256,items=16,grid=4xsm; several "
-                       "are separated by semicolons."},
+    {"RTUNE_OVERRIDE",
+     "Configs that beat every store, as sum,f32:block=256,items=16,grid=4xsm; several "
+     "are separated by semicolons."},
     {"XDG_DATA_HOME", "The user's store is rtune/tune.db in it."},
     {"HOME", "The user's store is .local/share/rtune/tune.db in it if XDG_DATA_HOME is not set."},
     {"CUDA_HOME", "Where NVRTC is looked for, after the library path."},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools/environment.h: the environment variables that matter, for doctor, the man page and its check. */
+/* tools/environment.h: the environment variables that matter, for doctor, the man page and its
+ * check. */
 #ifndef RTUNE_TOOLS_ENVIRONMENT_H
 #define RTUNE_TOOLS_ENVIRONMENT_H
 

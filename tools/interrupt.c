@@ -31,7 +31,7 @@ static void on_alarm(int number) {
     leave("\nreduce-tune: interrupted: the session did not end in time (continue with --resume)\n");
 }
 
-static void catch(int number, void (*handler)(int)) {
+static void catch (int number, void (*handler)(int)) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
@@ -42,12 +42,13 @@ static void catch(int number, void (*handler)(int)) {
 
 void interrupt_install(void) {
     struct sigaction before;
-    /* nohup(1) ignores SIGHUP on purpose. Shells ignore SIGINT in background jobs without meaning it. */
+    /* nohup(1) ignores SIGHUP on purpose. Shells ignore SIGINT in background jobs without meaning
+     * it. */
     if (sigaction(SIGHUP, NULL, &before) != 0 || before.sa_handler != SIG_IGN)
-        catch(SIGHUP, on_signal);
-    catch(SIGINT, on_signal);
-    catch(SIGTERM, on_signal);
-    catch(SIGALRM, on_alarm);
+        catch (SIGHUP, on_signal);
+    catch (SIGINT, on_signal);
+    catch (SIGTERM, on_signal);
+    catch (SIGALRM, on_alarm);
 }
 
 const volatile bool *interrupt_flag(void) { return &stop; }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/interrupt.h: SIGINT, SIGTERM and SIGHUP as a request to stop and keep what is decided. The second
- * one, or three seconds without an end, leaves at once; the work database then keeps what was measured.
+ * tools/interrupt.h: SIGINT, SIGTERM and SIGHUP as a request to stop and keep what is decided. The
+ * second one, or three seconds without an end, leaves at once; the work database then keeps what
+ * was measured.
  */
 #ifndef RTUNE_TOOLS_INTERRUPT_H
 #define RTUNE_TOOLS_INTERRUPT_H

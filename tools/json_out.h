@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/json_out.h: one JSON value into a buffer, field by field. A key of NULL writes an array element.
- * Failures stay in the buffer (rtune_buf_status).
+ * tools/json_out.h: one JSON value into a buffer, field by field. A key of NULL writes an array
+ * element. Failures stay in the buffer (rtune_buf_status).
  */
 #ifndef RTUNE_TOOLS_JSON_OUT_H
 #define RTUNE_TOOLS_JSON_OUT_H
@@ -13,9 +13,9 @@ struct json {
     bool comma;           /* the next field needs one in front */
 };
 
-void json_begin(struct json *json); /* an object */
-void json_open(struct json *json, const char *key, char bracket); /* '{' or '[' */
-void json_close(struct json *json, char bracket);                 /* '}' or ']' */
+void json_begin(struct json *json);                                    /* an object */
+void json_open(struct json *json, const char *key, char bracket);      /* '{' or '[' */
+void json_close(struct json *json, char bracket);                      /* '}' or ']' */
 void json_text(struct json *json, const char *key, const char *value); /* NULL: null */
 void json_u64(struct json *json, const char *key, uint64_t value);
 void json_i64(struct json *json, const char *key, int64_t value);
@@ -26,7 +26,8 @@ void json_number(struct json *json, const char *key, const char *spelled);
 void json_double(struct json *json, const char *key, double value);
 /* null where value is 0, which stands for "unknown" in the store. */
 void json_known(struct json *json, const char *key, double value);
-/* Close the object, print it as one line on standard output and free it. The result is an exit code. */
+/* Close the object, print it as one line on standard output and free it. The result is an exit
+ * code. */
 int json_print(struct json *json);
 void json_free(struct json *json);
 

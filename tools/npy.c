@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/npy.c: a strict reader of the one Python dict literal that a .npy header is. Arrays in Fortran
- * order are contiguous too, and no op here depends on the order of dimensions, so both orders are read as
- * stored.
+ * tools/npy.c: a strict reader of the one Python dict literal that a .npy header is. Arrays in
+ * Fortran order are contiguous too, and no op here depends on the order of dimensions, so both
+ * orders are read as stored.
  */
 #include "tools/npy.h"
 
@@ -19,9 +19,9 @@ static const struct {
     const char *descr; /* without the byte order */
     enum rtune_dtype dtype;
 } types[] = {
-    {"i1", RTUNE_I8},  {"u1", RTUNE_U8},  {"i2", RTUNE_I16}, {"u2", RTUNE_U16}, {"i4", RTUNE_I32},
-    {"u4", RTUNE_U32}, {"i8", RTUNE_I64}, {"u8", RTUNE_U64}, {"f2", RTUNE_F16}, {"f4", RTUNE_F32},
-    {"f8", RTUNE_F64},
+    {"i1", RTUNE_I8},  {"u1", RTUNE_U8},  {"i2", RTUNE_I16}, {"u2", RTUNE_U16},
+    {"i4", RTUNE_I32}, {"u4", RTUNE_U32}, {"i8", RTUNE_I64}, {"u8", RTUNE_U64},
+    {"f2", RTUNE_F16}, {"f4", RTUNE_F32}, {"f8", RTUNE_F64},
 };
 
 struct reader {
@@ -40,8 +40,8 @@ enum rtune_status npy_read_prefix(const unsigned char prefix[NPY_PREFIX_MAX], si
     unsigned minor = prefix[NPY_MAGIC + 1];
     const unsigned char *size = prefix + NPY_MAGIC + 2;
     if (major < 1 || major > 3 || minor != 0)
-        return rtune_err_set(err, RTUNE_SYNTAX, "format version %u.%u (1.0, 2.0 and 3.0 can be read)",
-                             major, minor);
+        return rtune_err_set(err, RTUNE_SYNTAX,
+                             "format version %u.%u (1.0, 2.0 and 3.0 can be read)", major, minor);
     size_t bytes = (size_t)size[0] | (size_t)size[1] << 8;
     if (major > 1) bytes |= (size_t)size[2] << 16 | (size_t)size[3] << 24;
     if (bytes < 2 || bytes > NPY_HEADER_MAX)
@@ -57,7 +57,8 @@ static enum rtune_status bad(struct reader *r, const char *expected) {
 }
 
 static void skip_space(struct reader *r) {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n')) r->at++;
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n'))
+        r->at++;
 }
 
 /* Take one character if it is next. */
@@ -93,16 +94,18 @@ static enum rtune_status read_descr(struct reader *r, struct npy_header *header)
     if (status != RTUNE_OK) return status;
     if (word[0] == '>')
         return rtune_err_set(r->err, RTUNE_UNSUPPORTED,
-                             "big-endian elements %s (convert them: a.astype('<%s'))", word, word + 1);
+                             "big-endian elements %s (convert them: a.astype('<%s'))", word,
+                             word + 1);
     bool ordered = word[0] == '<' || word[0] == '=';
     for (size_t k = 0; k < RTUNE_ARRAY_SIZE(types); k++) {
         bool byte = types[k].descr[1] == '1';
-        if (strcmp(word + 1, types[k].descr) != 0 || !(ordered || (byte && word[0] == '|'))) continue;
+        if (strcmp(word + 1, types[k].descr) != 0 || !(ordered || (byte && word[0] == '|')))
+            continue;
         header->dtype = types[k].dtype;
         return RTUNE_OK;
     }
-    return rtune_err_set(r->err, RTUNE_UNSUPPORTED, "element type %s (expected <f4, <f8, <i4 or <i8)",
-                         word);
+    return rtune_err_set(r->err, RTUNE_UNSUPPORTED,
+                         "element type %s (expected <f4, <f8, <i4 or <i8)", word);
 }
 
 static enum rtune_status read_order(struct reader *r) {
@@ -158,8 +161,10 @@ static enum rtune_status read_entry(struct reader *r, struct npy_header *header,
     char word[WORD_MAX];
     size_t k = 0;
     TRY(read_word(r, word, "a quoted key"));
-    while (k < RTUNE_ARRAY_SIZE(keys) && strcmp(word, keys[k]) != 0) k++;
-    if (k == RTUNE_ARRAY_SIZE(keys)) TRY(bad(r, "the keys 'descr', 'fortran_order' and 'shape' alone"));
+    while (k < RTUNE_ARRAY_SIZE(keys) && strcmp(word, keys[k]) != 0)
+        k++;
+    if (k == RTUNE_ARRAY_SIZE(keys))
+        TRY(bad(r, "the keys 'descr', 'fortran_order' and 'shape' alone"));
     if ((*seen >> k & 1) != 0) TRY(bad(r, "every key once"));
     *seen |= 1u << k;
     if (!take(r, ':')) TRY(bad(r, "a colon after a key"));

@@ -23,12 +23,12 @@ struct npy_header {
 
 /* Does the file start like a .npy file? */
 bool npy_is_magic(const unsigned char *bytes, size_t size);
-/* Bytes before the header (10 or 12) and of the header, from the first 12 bytes of a file. Errors: SYNTAX
- * (version), RANGE (length). */
+/* Bytes before the header (10 or 12) and of the header, from the first 12 bytes of a file. Errors:
+ * SYNTAX (version), RANGE (length). */
 enum rtune_status npy_read_prefix(const unsigned char prefix[NPY_PREFIX_MAX], size_t *before,
                                   size_t *length, struct rtune_error *err);
-/* Read the header's text. Errors: SYNTAX; UNSUPPORTED for element types that have no dtype here, big
- * endian among them; RANGE for shapes that overflow. Messages do not name the file. */
+/* Read the header's text. Errors: SYNTAX; UNSUPPORTED for element types that have no dtype here,
+ * big endian among them; RANGE for shapes that overflow. Messages do not name the file. */
 enum rtune_status npy_read_header(const char *text, size_t length, struct npy_header *header,
                                   struct rtune_error *err);
 

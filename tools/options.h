@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/options.h: the one table of options. Parsing, --help, the option lists of the man page, shell
- * completion and the checks of the documentation all come from it.
+ * tools/options.h: the one table of options. Parsing, --help, the option lists of the man page,
+ * shell completion and the checks of the documentation all come from it.
  */
 #ifndef RTUNE_TOOLS_OPTIONS_H
 #define RTUNE_TOOLS_OPTIONS_H
@@ -34,18 +34,18 @@ struct cli_options {
     const char *db;
     const char *config;
     const char *output;
-    const char *man;    /* help: hidden */
-    uint32_t ops;       /* bit k: enum value k was named */
+    const char *man; /* help: hidden */
+    uint32_t ops;    /* bit k: enum value k was named */
     uint32_t dtypes;
     uint32_t accs;
     uint32_t modes;
     uint32_t nans;
     uint32_t caches;
-    uint64_t *sizes;    /* owned: cli_options_free */
+    uint64_t *sizes; /* owned: cli_options_free */
     size_t size_count;
     uint64_t n;
     bool has_n;
-    uint32_t efforts;   /* one bit */
+    uint32_t efforts; /* one bit */
     double budget_s;
     bool has_budget;
     uint64_t seed;
@@ -62,26 +62,26 @@ struct cli_options {
 };
 
 enum cli_option_kind {
-    CLI_KIND_FLAG,     /* bool */
-    CLI_KIND_TEXT,     /* const char *, not empty */
-    CLI_KIND_NAMES,    /* uint32_t bits, from a comma-separated list of names */
-    CLI_KIND_NAME,     /* the same, one name */
-    CLI_KIND_SIZE,     /* uint64_t and bool */
-    CLI_KIND_SIZES,    /* uint64_t * and size_t */
-    CLI_KIND_U64,      /* uint64_t and bool */
-    CLI_KIND_DURATION  /* double and bool */
+    CLI_KIND_FLAG,    /* bool */
+    CLI_KIND_TEXT,    /* const char *, not empty */
+    CLI_KIND_NAMES,   /* uint32_t bits, from a comma-separated list of names */
+    CLI_KIND_NAME,    /* the same, one name */
+    CLI_KIND_SIZE,    /* uint64_t and bool */
+    CLI_KIND_SIZES,   /* uint64_t * and size_t */
+    CLI_KIND_U64,     /* uint64_t and bool */
+    CLI_KIND_DURATION /* double and bool */
 };
 
 struct cli_option {
     const char *name; /* without the dashes */
     char letter;      /* 0: none */
     enum cli_option_kind kind;
-    const char *arg;  /* what stands for its value in help; NULL for a flag */
-    uint32_t verbs;   /* bit k: verb k takes it */
-    const char *help; /* one or more sentences; %s-free text */
-    size_t offset;    /* of the value in struct cli_options */
-    size_t offset2;   /* of the second field, where the kind has one */
-    int names;        /* CLI_KIND_NAME(S): enum rtune_name_kind, or CLI_NAMES_EFFORT */
+    const char *arg;   /* what stands for its value in help; NULL for a flag */
+    uint32_t verbs;    /* bit k: verb k takes it */
+    const char *help;  /* one or more sentences; %s-free text */
+    size_t offset;     /* of the value in struct cli_options */
+    size_t offset2;    /* of the second field, where the kind has one */
+    int names;         /* CLI_KIND_NAME(S): enum rtune_name_kind, or CLI_NAMES_EFFORT */
     uint64_t min, max; /* of numbers; of durations in milliseconds */
     bool hidden;
 };
@@ -99,8 +99,8 @@ enum rtune_status cli_options_parse(enum cli_verb_id verb, int argc, char **argv
                                     struct cli_options *opt, struct rtune_error *err);
 void cli_options_free(struct cli_options *opt);
 
-/* The nearest of some words to a mistyped one, NULL if none is near. next(user, k) gives the k-th word,
- * NULL past the end. */
+/* The nearest of some words to a mistyped one, NULL if none is near. next(user, k) gives the k-th
+ * word, NULL past the end. */
 const char *cli_nearest(const char *word, const char *(*next)(void *user, size_t k), void *user);
 
 #endif /* RTUNE_TOOLS_OPTIONS_H */

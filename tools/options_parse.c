@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/options_parse.c: the command line, read by GNU's conventions: --name=value and --name value, -n5
- * and -n 5, options and arguments in any order, -- ends the options. The last of a repeated option counts.
+ * tools/options_parse.c: the command line, read by GNU's conventions: --name=value and --name
+ * value, -n5 and -n 5, options and arguments in any order, -- ends the options. The last of a
+ * repeated option counts.
  */
 #include "tools/options.h"
 
@@ -35,13 +36,13 @@ static enum rtune_status read_name(const struct cli_option *option, const char *
             return RTUNE_OK;
         }
     }
-    return rtune_err_set(err, RTUNE_SYNTAX,
-                         "unknown effort \"%s\" (quick, standard or exhaustive)", name);
+    return rtune_err_set(err, RTUNE_SYNTAX, "unknown effort \"%s\" (quick, standard or exhaustive)",
+                         name);
 }
 
 /* A comma-separated list of names as bits. There is no word for every name: "all" is an op. */
-static enum rtune_status read_names(const struct cli_option *option, const char *text, uint32_t *bits,
-                                    struct rtune_error *err) {
+static enum rtune_status read_names(const struct cli_option *option, const char *text,
+                                    uint32_t *bits, struct rtune_error *err) {
     uint32_t named = 0;
     const char *part;
     size_t length;
@@ -49,7 +50,8 @@ static enum rtune_status read_names(const struct cli_option *option, const char 
         char name[WORD_MAX];
         int value;
         if (length == 0) return rtune_err_set(err, RTUNE_SYNTAX, "an empty name in the list");
-        (void)snprintf(name, sizeof name, "%.*s", length < WORD_MAX ? (int)length : WORD_MAX - 1, part);
+        (void)snprintf(name, sizeof name, "%.*s", length < WORD_MAX ? (int)length : WORD_MAX - 1,
+                       part);
         enum rtune_status status = read_name(option, name, &value, err);
         if (status != RTUNE_OK) return status;
         if (option->kind == CLI_KIND_NAME && named != 0)
@@ -67,13 +69,17 @@ static enum rtune_status read_value(const struct cli_option *option, const char 
     uint64_t number = 0;
     double seconds = 0;
     switch (option->kind) {
-    case CLI_KIND_FLAG: *(bool *)field(opt, option->offset) = true; break;
+    case CLI_KIND_FLAG:
+        *(bool *)field(opt, option->offset) = true;
+        break;
     case CLI_KIND_TEXT:
         if (text[0] == '\0') return rtune_err_set(err, RTUNE_SYNTAX, "must not be empty");
         *(const char **)field(opt, option->offset) = text;
         break;
     case CLI_KIND_NAMES:
-    case CLI_KIND_NAME: TRY(read_names(option, text, field(opt, option->offset), err)); break;
+    case CLI_KIND_NAME:
+        TRY(read_names(option, text, field(opt, option->offset), err));
+        break;
     case CLI_KIND_SIZES:
         free(opt->sizes);
         opt->sizes = NULL;
@@ -88,8 +94,8 @@ static enum rtune_status read_value(const struct cli_option *option, const char 
         *(bool *)field(opt, option->offset2) = true;
         break;
     case CLI_KIND_DURATION:
-        TRY(rtune_parse_duration(text, (double)option->min / 1000, (double)option->max / 1000, &seconds,
-                                 err));
+        TRY(rtune_parse_duration(text, (double)option->min / 1000, (double)option->max / 1000,
+                                 &seconds, err));
         *(double *)field(opt, option->offset) = seconds;
         *(bool *)field(opt, option->offset2) = true;
         break;
@@ -107,7 +113,8 @@ static const char *option_word(void *user, size_t k) {
     return NULL;
 }
 
-static const struct cli_option *find_option(const struct parser *p, const char *name, size_t length) {
+static const struct cli_option *find_option(const struct parser *p, const char *name,
+                                            size_t length) {
     const struct cli_option *option;
     for (size_t k = 0; (option = cli_option_at(k)) != NULL; k++)
         if (cli_option_applies(option, p->verb) && strlen(option->name) == length &&
@@ -121,7 +128,8 @@ static enum rtune_status unknown_option(struct parser *p, const char *name, size
     (void)snprintf(word, sizeof word, "%.*s", length < WORD_MAX ? (int)length : WORD_MAX - 1, name);
     const char *near = cli_nearest(word, option_word, p);
     if (near == NULL) return rtune_err_set(p->err, RTUNE_SYNTAX, "--%s: unknown option", word);
-    return rtune_err_set(p->err, RTUNE_SYNTAX, "--%s: unknown option (did you mean --%s?)", word, near);
+    return rtune_err_set(p->err, RTUNE_SYNTAX, "--%s: unknown option (did you mean --%s?)", word,
+                         near);
 }
 
 static enum rtune_status take_value(struct parser *p, const struct cli_option *option,
@@ -131,7 +139,8 @@ static enum rtune_status take_value(struct parser *p, const struct cli_option *o
         return rtune_err_set(p->err, RTUNE_SYNTAX, "%s: takes no value", spelling);
     if (option->kind != CLI_KIND_FLAG && attached == NULL) {
         if (p->next >= p->argc)
-            return rtune_err_set(p->err, RTUNE_SYNTAX, "%s: needs a value (%s)", spelling, option->arg);
+            return rtune_err_set(p->err, RTUNE_SYNTAX, "%s: needs a value (%s)", spelling,
+                                 option->arg);
         text = p->argv[p->next++];
     }
     enum rtune_status status = read_value(option, text, p->opt, p->err);

@@ -102,7 +102,8 @@ enum rtune_status problem_arg_many(const struct cli_options *opt, struct rtune_p
         opt->caches != 0 ? opt->caches : 1u << RTUNE_COLD,
     };
     rtune_err_clear(&why);
-    for (int f = 0; f < FIELDS; f++) value[f] = __builtin_ctz(bits[f]);
+    for (int f = 0; f < FIELDS; f++)
+        value[f] = __builtin_ctz(bits[f]);
     do {
         struct rtune_problem problem = combination(value);
         struct rtune_error reason;

@@ -5,16 +5,16 @@
 
 #include "tools/cli.h"
 
-/* The one problem that lookup, explain and reduce are about, checked. dtype and n are taken from the
- * options unless they are given here (a file's). Errors: SYNTAX (an option is missing or a list), and
- * those of rtune_problem_check. */
+/* The one problem that lookup, explain and reduce are about, checked. dtype and n are taken from
+ * the options unless they are given here (a file's). Errors: SYNTAX (an option is missing or a
+ * list), and those of rtune_problem_check. */
 enum rtune_status problem_arg_one(const struct cli_options *opt, const enum rtune_dtype *dtype,
                                   const uint64_t *n, struct rtune_problem *problem,
                                   struct rtune_error *err);
 
-/* The problem kinds to tune: every combination of what is named that has kernels; what is not named is
- * every op and dtype, wide, plain, propagate, cold. A named op with a named dtype that has no kernels is
- * an error. The caller frees *problems. */
+/* The problem kinds to tune: every combination of what is named that has kernels; what is not named
+ * is every op and dtype, wide, plain, propagate, cold. A named op with a named dtype that has no
+ * kernels is an error. The caller frees *problems. */
 enum rtune_status problem_arg_many(const struct cli_options *opt, struct rtune_problem **problems,
                                    size_t *count, struct rtune_error *err);
 

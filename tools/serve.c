@@ -8,7 +8,8 @@
 
 #include <inttypes.h>
 
-static enum rtune_status check_stores(const struct cli *cli, const rtune *rt, struct rtune_error *err) {
+static enum rtune_status check_stores(const struct cli *cli, const rtune *rt,
+                                      struct rtune_error *err) {
     struct rtune_store_info info;
     for (uint32_t k = 0; rtune_store_at(rt, k, &info); k++) {
         if (info.status == RTUNE_OK) continue;
@@ -16,7 +17,8 @@ static enum rtune_status check_stores(const struct cli *cli, const rtune *rt, st
             return rtune_err_set(err, info.status,
                                  "%s (move it away, or give --db FILE; --db none uses no store)",
                                  info.reason);
-        if (cli->opt.db != NULL) console_warn("%s: no such store; the built-in configs serve", info.path);
+        if (cli->opt.db != NULL)
+            console_warn("%s: no such store; the built-in configs serve", info.path);
     }
     return RTUNE_OK;
 }
@@ -48,7 +50,7 @@ static void json_problem(struct json *json, const struct rtune_problem *problem)
 }
 
 void serve_launch_json(struct json *json, const rtune *rt, const struct rtune_problem *problem,
-                         const struct rtune_launch *launch) {
+                       const struct rtune_launch *launch) {
     const struct rtune_config *config = &launch->config;
     char text[256];
     json_text(json, "source", rtune_source_name(launch->source));
@@ -80,7 +82,7 @@ void serve_launch_json(struct json *json, const rtune *rt, const struct rtune_pr
 }
 
 void serve_launch_print(const rtune *rt, const struct rtune_problem *problem,
-                          const struct rtune_launch *launch) {
+                        const struct rtune_launch *launch) {
     char text[256];
     console_printf("device     %s  %s\n", rtune_device_name(rt), rtune_device_identity(rt));
     (void)rtune_problem_print(problem, text, sizeof text);

@@ -12,7 +12,8 @@ void store_list_read(const char *option, struct store_list *list) {
     for (size_t k = 0; k < list->count; k++) {
         struct store_read *store = &list->stores[k];
         store->path = paths[k];
-        store->err.status = rtune_store_read(paths[k].path, &store->table, &store->skipped, &store->err);
+        store->err.status =
+            rtune_store_read(paths[k].path, &store->table, &store->skipped, &store->err);
     }
 }
 
@@ -24,10 +25,14 @@ void store_list_free(struct store_list *list) {
 
 const char *store_kind_name(enum rtune_store_kind kind) {
     switch (kind) {
-    case RTUNE_STORE_OPTION: return "--db";
-    case RTUNE_STORE_ENV: return "RTUNE_DB";
-    case RTUNE_STORE_USER: return "user";
-    case RTUNE_STORE_SYSTEM: break;
+    case RTUNE_STORE_OPTION:
+        return "--db";
+    case RTUNE_STORE_ENV:
+        return "RTUNE_DB";
+    case RTUNE_STORE_USER:
+        return "user";
+    case RTUNE_STORE_SYSTEM:
+        break;
     }
     return "system";
 }
@@ -62,7 +67,7 @@ enum rtune_status store_list_first(const struct store_list *list, const struct s
     }
     if (list->count == 0)
         return rtune_err_set(err, RTUNE_NOT_FOUND, "no store is in use (--db FILE names one)");
-    return rtune_err_set(err, RTUNE_NOT_FOUND,
-                         "%.400s: no such store (reduce-tune --device 0 makes it; --db names another)",
-                         places);
+    return rtune_err_set(
+        err, RTUNE_NOT_FOUND,
+        "%.400s: no such store (reduce-tune --device 0 makes it; --db names another)", places);
 }

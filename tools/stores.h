@@ -19,16 +19,16 @@ struct store_list {
     size_t count;
 };
 
-/* Read the stores that --db (or RTUNE_DB, or the user and the system) name. Never fails itself: each
- * store says how it went. Freed with store_list_free. */
+/* Read the stores that --db (or RTUNE_DB, or the user and the system) name. Never fails itself:
+ * each store says how it went. Freed with store_list_free. */
 void store_list_read(const char *option, struct store_list *list);
 void store_list_free(struct store_list *list);
 
 /* Where a store comes from: "--db", "RTUNE_DB", "user", "system". */
 const char *store_kind_name(enum rtune_store_kind kind);
 
-/* The first store that exists. NOT_FOUND names the places; another status is that of a store that is
- * there and cannot be used. */
+/* The first store that exists. NOT_FOUND names the places; another status is that of a store that
+ * is there and cannot be used. */
 enum rtune_status store_list_first(const struct store_list *list, const struct store_read **store,
                                    struct rtune_error *err);
 /* OK, or the error of the first store that is there and cannot be used. */

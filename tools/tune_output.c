@@ -18,7 +18,8 @@ enum { BAR = 24 };
 void tune_output_init(struct tune_output *output, bool json) {
     memset(output, 0, sizeof *output);
     output->json = json;
-    /* Where people watch a progress line on the same terminal, the lines would only push it down. */
+    /* Where people watch a progress line on the same terminal, the lines would only push it down.
+     */
     output->lines = !console_progress() || !isatty(STDOUT_FILENO);
 }
 
@@ -76,7 +77,8 @@ static void print_winner(const struct rtune_winner *winner) {
 
 static size_t failures(const struct rtune_tune_event *event) {
     size_t total = 0;
-    for (int r = RTUNE_REASON_CORRECT + 1; r < RTUNE_REASON_COUNT; r++) total += event->failures[r];
+    for (int r = RTUNE_REASON_CORRECT + 1; r < RTUNE_REASON_COUNT; r++)
+        total += event->failures[r];
     return total;
 }
 
@@ -90,7 +92,8 @@ static void print_done(const struct rtune_tune_event *event) {
         console_printf("; failed candidates:");
         for (int r = RTUNE_REASON_CORRECT + 1; r < RTUNE_REASON_COUNT; r++)
             if (event->failures[r] > 0)
-                console_printf(" %zu %s", event->failures[r], rtune_reason_name((enum rtune_reason)r));
+                console_printf(" %zu %s", event->failures[r],
+                               rtune_reason_name((enum rtune_reason)r));
     }
     console_printf("\n");
     if (event->store != NULL) console_printf("stored     %s\n", event->store);
@@ -98,21 +101,26 @@ static void print_done(const struct rtune_tune_event *event) {
 
 static void show_progress(const struct tune_output *output, const struct rtune_tune_event *event) {
     char bar[BAR + 1], eta[32], line[320];
-    size_t filled = event->total > 0 ? rtune_min_u64(event->done, event->total) * BAR / event->total : 0;
+    size_t filled =
+        event->total > 0 ? rtune_min_u64(event->done, event->total) * BAR / event->total : 0;
     memset(bar, '.', BAR);
     memset(bar, '#', filled);
     bar[BAR] = '\0';
     print_seconds(event->eta_s, eta, sizeof eta);
-    (void)snprintf(line, sizeof line, "[%s] %zu/%zu  %s left  %s%s", bar, event->done, event->total, eta,
-                   event->kind == RTUNE_EVENT_COMPILE ? "compiling" : output->last,
+    (void)snprintf(line, sizeof line, "[%s] %zu/%zu  %s left  %s%s", bar, event->done, event->total,
+                   eta, event->kind == RTUNE_EVENT_COMPILE ? "compiling" : output->last,
                    event->kind != RTUNE_EVENT_COMPILE && event->text != NULL ? event->text : "");
     console_progress_line(line);
 }
 
 static void print_event(struct tune_output *output, const struct rtune_tune_event *event) {
     switch (event->kind) {
-    case RTUNE_EVENT_PLAN: print_plan(event); break;
-    case RTUNE_EVENT_COMPILE: show_progress(output, event); break;
+    case RTUNE_EVENT_PLAN:
+        print_plan(event);
+        break;
+    case RTUNE_EVENT_COMPILE:
+        show_progress(output, event);
+        break;
     case RTUNE_EVENT_TRIAL:
         if (event->trial != NULL)
             problem_text(&event->trial->problem, false, output->last, sizeof output->last);
@@ -125,7 +133,9 @@ static void print_event(struct tune_output *output, const struct rtune_tune_even
         }
         show_progress(output, event);
         break;
-    case RTUNE_EVENT_WARNING: console_warn("%s", event->text != NULL ? event->text : ""); break;
+    case RTUNE_EVENT_WARNING:
+        console_warn("%s", event->text != NULL ? event->text : "");
+        break;
     case RTUNE_EVENT_DONE:
         console_progress_line("");
         print_done(event);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tools/tune_output.h: the events of a tuning session for people (lines, a progress line) or as JSON lines. */
+/* tools/tune_output.h: the events of a tuning session for people (lines, a progress line) or as
+ * JSON lines. */
 #ifndef RTUNE_TOOLS_TUNE_OUTPUT_H
 #define RTUNE_TOOLS_TUNE_OUTPUT_H
 
@@ -7,7 +8,7 @@
 
 struct tune_output {
     bool json;
-    bool lines;  /* one line for each decided problem */
+    bool lines;    /* one line for each decided problem */
     char last[96]; /* the problem decided last, for the progress line */
 };
 

@@ -8,18 +8,23 @@
 
 static const struct cli_verb verbs[] = {
     {"tune", CLI_TUNE, cmd_tune, "", 0, 0, "measure this device and store what is fastest",
-     "The default verb. Prints the plan (device, store, problems, sizes, time), measures the candidates "
+     "The default verb. Prints the plan (device, store, problems, sizes, time), measures the "
+     "candidates "
      "of the search space for every problem and size, checks that each gives the right result, and "
      "stores the winners. An interrupt, or the end of the budget, stores what is decided by then.",
      false},
-    {"devices", CLI_DEVICES, cmd_devices, "", 0, 0, "list what can be tuned, and what is already known",
-     "One entry for every device: its name for --device, its identity (what decides speed, the key of "
-     "the store), driver, UUID and PCI id, and the number of tuned sizes in each store. Works without a "
+    {"devices", CLI_DEVICES, cmd_devices, "", 0, 0,
+     "list what can be tuned, and what is already known",
+     "One entry for every device: its name for --device, its identity (what decides speed, the key "
+     "of "
+     "the store), driver, UUID and PCI id, and the number of tuned sizes in each store. Works "
+     "without a "
      "GPU and says why there is none.",
      false},
     {"show", CLI_SHOW, cmd_show, "", 0, 0, "print the stored winners",
      "A table for every problem of every device in the store: the interval of n, the config served "
-     "there, its time, the time of the built-in default, and their ratio. Neighbouring intervals with "
+     "there, its time, the time of the built-in default, and their ratio. Neighbouring intervals "
+     "with "
      "the same config are joined.",
      false},
     {"lookup", CLI_LOOKUP, cmd_lookup, "", 0, 0, "print the launch that is served for one problem",
@@ -27,20 +32,26 @@ static const struct cli_verb verbs[] = {
      "similar, shipped or builtin.",
      false},
     {"explain", CLI_EXPLAIN, cmd_explain, "", 0, 0, "print why that launch is served",
-     "Needs --dtype and -n. Prints, step by step, which stores were read and how the lookup came to its "
+     "Needs --dtype and -n. Prints, step by step, which stores were read and how the lookup came "
+     "to its "
      "answer.",
      false},
     {"reduce", CLI_REDUCE, cmd_reduce, "FILE", 1, 1, "reduce a file with the served launch",
-     "FILE is a NumPy .npy file of any shape, or raw elements (then with --dtype); - is standard input. "
-     "Prints the value alone: an exact integer, or a float as %.17g. A file larger than the memory of "
+     "FILE is a NumPy .npy file of any shape, or raw elements (then with --dtype); - is standard "
+     "input. "
+     "Prints the value alone: an exact integer, or a float as %.17g. A file larger than the memory "
+     "of "
      "the device is reduced in pieces.",
      false},
     {"export", CLI_EXPORT, cmd_export, "", 0, 0, "write stored winners as a YAML profile",
-     "Writes the winners of one device (--device), or of every device in the store. A device of another "
-     "machine is named by its identity, as `show` prints it. A profile holds parameters, never code.",
+     "Writes the winners of one device (--device), or of every device in the store. A device of "
+     "another "
+     "machine is named by its identity, as `show` prints it. A profile holds parameters, never "
+     "code.",
      false},
     {"import", CLI_IMPORT, cmd_import, "FILE", 1, 1, "read a YAML profile into the store",
-     "All or nothing: a file with any error leaves the store as it was. Winners are stored under the "
+     "All or nothing: a file with any error leaves the store as it was. Winners are stored under "
+     "the "
      "identity in the file, whether or not that device is here. - is standard input.",
      false},
     {"doctor", CLI_DOCTOR, cmd_doctor, "", 0, 0, "check the environment",
