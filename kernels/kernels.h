@@ -150,7 +150,8 @@ struct rtune_source_file {
     const char *text;
 };
 const struct rtune_source_file *rtune_device_sources(size_t *count);
-/* SHA-256 over all of them, 64 hexadecimal digits: the source hash of a row. */
+/* SHA-256 over all of them, the text of an instance and the compile options, 64 hexadecimal digits: the
+ * source hash of a row. */
 const char *rtune_device_sources_hash(void);
 
 /* Options to compile with, for an architecture like 90 ("--gpu-architecture=sm_90", ...). NULL-terminated;
