@@ -2,10 +2,11 @@
 /*
  * db/db.h: what is known. All SQL is in db/: typed rows go in and come out.
  *
- * Three kinds of file. The *store* (tune.db): devices, sessions and winners; read whole and read-only by
- * librtune, replaced whole by a rename, never written in place. The *samples* (samples.db beside it): raw
- * samples and failures of every session. A *work* database: the private partial database of one running
- * session, committed row by row, that publishing merges into the two others.
+ * Three kinds of file. The *store* (tune.db): devices, sessions and winners; read whole and
+ * read-only by librtune, replaced whole by a rename, never written in place. The *samples*
+ * (samples.db beside it): raw samples and failures of every session. A *work* database: the private
+ * partial database of one running session, committed row by row, that publishing merges into the
+ * two others.
  *
  * Arrays returned by a call are freed with the matching _free call, which accepts NULL.
  */
@@ -18,7 +19,7 @@
 #include "kernels/kernels.h"
 
 enum {
-    RTUNE_DB_SCHEMA = 1,                /* user_version of a store */
+    RTUNE_DB_SCHEMA = 1,                 /* user_version of a store */
     RTUNE_DB_APPLICATION_ID = 0x72747531 /* "rtu1" */
 };
 #define RTUNE_DB_STORE_MAX ((size_t)4 << 20) /* bytes of a store that readers accept */
@@ -52,21 +53,24 @@ struct rtune_identity {
 };
 
 enum { RTUNE_IDENTITY_KEY = 256 };
-/* "v1|cuda|cc=9.0|sm=132|l2=62914560|bus=6144|mem=3200|clk=2000|mig=0": the key, from the first part. */
+/* The key, from the first part, as in
+ * "v1|cuda|cc=9.0|sm=132|l2=62914560|bus=6144|mem=3200|clk=2000|mig=0".
+ */
 void rtune_identity_key(const struct rtune_identity *identity, char key[RTUNE_IDENTITY_KEY]);
 /* Reads the key back into the first part; the attributes become empty. */
 enum rtune_status rtune_identity_parse(const char *key, struct rtune_identity *identity,
                                        struct rtune_error *err);
 /* Same key. */
 bool rtune_identity_equal(const struct rtune_identity *a, const struct rtune_identity *b);
-/* Same compute capability (cpu: same instruction set), so that a config of one can run on the other. */
+/* Same compute capability (cpu: same instruction set), so that a config of one can run on the
+ * other. */
 bool rtune_identity_similar(const struct rtune_identity *a, const struct rtune_identity *b);
 /* 0 for equal keys, larger for more different hardware; only meaningful for similar ones. */
 double rtune_identity_distance(const struct rtune_identity *a, const struct rtune_identity *b);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* One tuned size of one problem on one device, and the interval of n that its config is served for. */
+/* One tuned size of one problem on one device, and the interval of n its config is served for. */
 struct rtune_winner {
     struct rtune_problem problem; /* canonical; n is the tuned size */
     uint64_t n_from, n_to;        /* served interval, both inclusive */
@@ -83,7 +87,7 @@ struct rtune_winner {
 };
 
 struct rtune_session {
-    int64_t id; /* set by the database */
+    int64_t id;             /* set by the database */
     int64_t started, ended; /* Unix seconds; ended 0 while running */
     char tool_version[32];
     char source_hash[RTUNE_DIGEST_HEX];
@@ -134,22 +138,25 @@ struct rtune_store_path {
     enum rtune_store_kind kind;
     char path[512];
 };
-/* Stores to read, best first, at most 4. option may be NULL. "none" (option or RTUNE_DB) gives 0 paths.
- * An unset, empty or relative HOME or XDG_DATA_HOME drops the user store; nothing is ever looked for in
- * the current or a temporary folder. */
+/* Stores to read, best first, at most 4. option may be NULL. "none" (option or RTUNE_DB) gives 0
+ * paths. XDG_DATA_HOME, and HOME where that is not used, count only if absolute; neither: no user
+ * store. Nothing is ever looked for in the current or a temporary folder. A path that does not fit
+ * is left out. */
 size_t rtune_store_paths(const char *option, struct rtune_store_path paths[4]);
-/* The store that tune, import and merge write: option, else RTUNE_DB, else the system store as root, else
- * the user store. Makes its folder (0755 for the system store, else 0700). NOT_FOUND, with what to set,
- * if there is none; IO naming the path if the folder cannot be made or written. */
+/* The store that tune, import and merge write: option, else RTUNE_DB, else the system store as
+ * root, else the user store. Makes its folder (0755 for the system store, else 0700). NOT_FOUND,
+ * with what to set, if there is none; IO naming the path if its folder cannot be made or written.
+ */
 enum rtune_status rtune_store_target(const char *option, struct rtune_store_path *path,
                                      struct rtune_error *err);
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Read a store: O_NOFOLLOW and O_NONBLOCK, regular file, owned by root or this user and not writable by
- * others (else UNTRUSTED), at most RTUNE_DB_STORE_MAX bytes, deserialised read-only. Rows of another
- * kernel abi or with values that rtune_config_check refuses are left out and counted in *skipped (may be
- * NULL). Errors: NOT_FOUND, IO, STORE_DAMAGED, STORE_FOREIGN, STORE_NEWER, STORE_UNTRUSTED, NO_MEMORY. */
+/* Read a store: O_NOFOLLOW and O_NONBLOCK, regular file, owned by root or this user and not
+ * writable by others (else UNTRUSTED), at most RTUNE_DB_STORE_MAX bytes, deserialised read-only.
+ * Rows of another kernel abi or with values that rtune_config_check refuses are left out and
+ * counted in *skipped (may be NULL). Errors: NOT_FOUND, IO, STORE_DAMAGED, STORE_FOREIGN,
+ * STORE_NEWER, STORE_UNTRUSTED, NO_MEMORY. */
 enum rtune_status rtune_store_read(const char *path, struct rtune_table *table, size_t *skipped,
                                    struct rtune_error *err);
 /* The same from bytes in memory (the shipped profiles). */
@@ -161,22 +168,25 @@ enum rtune_status rtune_store_sessions(const char *path, struct rtune_session *s
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Merge a table into the store at path: under the store's lock re-read it (a damaged, foreign or newer
- * store is refused and left alone; an older one is migrated), replace the rows of the same device and
- * problem and n interval, check, fsync, keep the old file as PATH.1, rename, fsync the folder. Winners'
- * intervals of one problem must not overlap. session may be NULL. LOCKED after 10 s of waiting. */
+/* Merge a table into the store at path: under the store's lock re-read it (a damaged, foreign or
+ * newer store is refused and left alone; an older one is migrated, the old file kept as PATH.v<N>),
+ * replace the rows of the same device and problem that were tuned inside the new intervals and cut
+ * those that reach into one (docs/STORE.md), check, fsync, keep the old file as PATH.1, rename,
+ * fsync the folder. Winners' intervals of one problem must not overlap. session may be NULL, else
+ * it owns the winners. LOCKED after 10 s of waiting. Errors also: INVALID, UNSUPPORTED and RANGE
+ * for winners that may not be stored, or a store that would become larger than readers accept. */
 enum rtune_status rtune_store_merge(const char *path, const struct rtune_table *table,
                                     const struct rtune_session *session, struct rtune_error *err);
-/* Write a table as a fresh store image to a file (the shipped profiles, at build time). Byte-identical
- * for equal tables. */
+/* Write a table as a fresh store image to a file (the shipped profiles, at build time).
+ * Byte-identical for equal tables. */
 enum rtune_status rtune_store_write_image(const char *path, const struct rtune_table *table,
                                           struct rtune_error *err);
 
 typedef struct rtune_work rtune_work;
 
-/* Open the work database of one device identity beside the store (STORE.work-<hash of the key>) and hold
- * the lock of that identity until it is closed (LOCKED at once if another process has it). resume: keep
- * the trials that are there; else start empty. */
+/* Open the work database of one device identity beside the store (STORE.work-<hash of the key>) and
+ * hold the lock of that identity until it is closed (LOCKED at once if another process has it).
+ * resume: keep the trials that are there; else start empty. */
 enum rtune_status rtune_work_open(rtune_work **work, const char *store_path,
                                   const struct rtune_identity *identity, bool resume,
                                   struct rtune_error *err);
@@ -185,9 +195,14 @@ enum rtune_status rtune_work_peek(const char *store_path, const struct rtune_ide
                                   bool *exists, uint64_t *trials, struct rtune_error *err);
 enum rtune_status rtune_work_begin(rtune_work *work, struct rtune_session *session,
                                    const char *config_text, struct rtune_error *err);
+/* Store the session's fields again (clocks at its end, temperature); session->id stays. */
+enum rtune_status rtune_work_update(rtune_work *work, const struct rtune_session *session,
+                                    struct rtune_error *err);
 /* Committed when the call returns. */
 enum rtune_status rtune_work_add_trial(rtune_work *work, const struct rtune_trial *trial,
                                        struct rtune_error *err);
+/* Committed when the call returns; by the rule of rtune_store_merge, newer rows replace older ones.
+ * device and session of the rows are ignored: they are the work's. */
 enum rtune_status rtune_work_add_winners(rtune_work *work, const struct rtune_winner *winners,
                                          size_t count, struct rtune_error *err);
 /* Call visit for every trial of the same problem kind and n (every kind if problem is NULL), oldest
@@ -202,7 +217,11 @@ enum rtune_status rtune_work_publish(rtune_work *work, const char *outcome, bool
                                      struct rtune_error *err);
 void rtune_work_close(rtune_work *work);
 
-/* Walk the recorded trials of a samples.db (replay, report). */
+/* Path of the samples that belong to a store: samples.db in its folder. */
+enum rtune_status rtune_samples_path(const char *store_path, char *path, size_t size,
+                                     struct rtune_error *err);
+/* Walk the recorded trials of a samples.db (replay, report), oldest first; identity_key NULL: of
+ * all devices. */
 enum rtune_status rtune_samples_read(const char *path, const char *identity_key,
                                      rtune_trial_visit visit, void *user, struct rtune_error *err);
 
@@ -211,7 +230,8 @@ enum rtune_status rtune_samples_read(const char *path, const char *identity_key,
 /* Kept as files STORE.kernels/<digest of content>.cubin, 0644 in a folder of the store's owner. */
 enum rtune_status rtune_cubin_write(const char *store_path, const void *image, size_t size,
                                     char digest[RTUNE_DIGEST_HEX], struct rtune_error *err);
-/* Read and check: owner, mode, digest, ELF magic, at most 4 MiB. The caller frees *image with free(). */
+/* Read and check: owner, mode, digest, ELF magic, at most 4 MiB. The caller frees *image with
+ * free(). */
 enum rtune_status rtune_cubin_read(const char *store_path, const char *digest, void **image,
                                    size_t *size, struct rtune_error *err);
 
