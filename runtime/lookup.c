@@ -7,9 +7,10 @@
  *        exact    n itself was tuned;
  *        between  sizes below and above n were tuned: the row whose measured interval holds n, or where
  *                 no interval does, the one whose size is the nearer in ratio;
- *        clamped  only sizes above n were tuned: the smallest, its grid cut to what covers n;
- *                 or only sizes below n: the largest, if its grid would fill the device. One block tuned
- *                 at n = 1000 is a trap at n = 10^6, so such a row is refused.
+ *        clamped  only sizes above n were tuned: the smallest; or only sizes below n: the largest.
+ *      One block tuned at n = 1000 is a trap at n = 10^6, and a full grid tuned at 10^8 is one at 1000: where
+ *      nothing measured speaks for it, a row serves a larger n only if its grid would fill the device (else
+ *      the row above it does, or the row is refused), and a smaller n with a grid cut to what covers n.
  *      Files: the path given to rtune_open, RTUNE_DB, the user's store, the system's store, the shipped
  *      profiles. A row of the shipped profiles is reported as `shipped` whichever of the three it is.
  *   3. Rows of a similar device (same compute capability; cpu: same instruction set): the nearest by
@@ -34,9 +35,9 @@ static bool fills(const struct rtune_config *config, uint32_t units) {
 
 /* Of the neighbours below and above n, the one whose interval holds n, else the nearer in ratio. */
 static const struct rtune_row *between(const struct rtune_row *below, const struct rtune_row *above,
-                                       uint64_t n) {
+                                       uint64_t n, uint32_t units) {
     if (n <= below->n_to) return below;
-    if (n >= above->n_from) return above;
+    if (n >= above->n_from || !fills(&below->config, units)) return above;
     return (double)n / (double)below->n <= (double)above->n / (double)n ? below : above;
 }
 
@@ -52,7 +53,7 @@ struct rtune_hit rtune_run_match(const struct rtune_run *run, uint64_t n, uint32
     if (low > 0 && rows[low - 1].n == n) return (struct rtune_hit){RTUNE_MATCH_EXACT, &rows[low - 1]};
     if (low == 0) return (struct rtune_hit){RTUNE_MATCH_CLAMPED, &rows[0]};
     if (low < run->count) {
-        return (struct rtune_hit){RTUNE_MATCH_BETWEEN, between(&rows[low - 1], &rows[low], n)};
+        return (struct rtune_hit){RTUNE_MATCH_BETWEEN, between(&rows[low - 1], &rows[low], n, units)};
     }
     const bool ok = fills(&rows[low - 1].config, units);
     return (struct rtune_hit){ok ? RTUNE_MATCH_CLAMPED : RTUNE_MATCH_REFUSED, &rows[low - 1]};
@@ -76,7 +77,7 @@ static void take(struct rtune_decision *d, const struct rtune_run *run, struct r
     d->row = hit.row;
     d->match = hit.match;
     d->config = hit.row->config;
-    if (hit.match == RTUNE_MATCH_CLAMPED && d->problem.n < hit.row->n) {
+    if (d->problem.n < (hit.match == RTUNE_MATCH_CLAMPED ? hit.row->n : hit.row->n_from)) {
         d->config = cut_grid(hit.row->config, d->problem.dtype, d->problem.n, units);
     }
     if (!run->same) {

@@ -153,17 +153,25 @@ bool rtune_override_find(const struct rtune_override *override, const struct rtu
 
 /* ---- parsing ----------------------------------------------------------------------------------- */
 
-/* RANGE or INVALID unless some problem with kernels is selected and can have the config. */
+/* The k-th way to ask for a problem: fields that may not matter to it, in every value. */
+static bool spelling_at(unsigned k, struct rtune_problem *problem) {
+    problem->acc = (enum rtune_acc)(k % RTUNE_ACC_COUNT), k /= RTUNE_ACC_COUNT;
+    problem->nan_rule = (enum rtune_nan)(k % RTUNE_NAN_COUNT), k /= RTUNE_NAN_COUNT;
+    problem->cache = (enum rtune_cache)(k % RTUNE_CACHE_COUNT), k /= RTUNE_CACHE_COUNT;
+    return k == 0;
+}
+
+/* INVALID unless some problem with kernels is selected and can have the config. */
 static enum rtune_status check_useful(const struct rtune_override_entry *entry, bool cuda,
                                       struct rtune_error *err) {
     struct rtune_error why = {0};
-    struct rtune_problem problem;
-    for (size_t k = 0; rtune_problem_at(k, &problem); k++) {
-        for (int cache = 0; cache < RTUNE_CACHE_COUNT; cache++) {
+    struct rtune_problem asked;
+    for (size_t i = 0; rtune_problem_at(i, &asked); i++) {
+        for (unsigned k = 0; spelling_at(k, &asked); k++) {
+            const struct rtune_problem canonical = rtune_problem_canonical(&asked);
             struct rtune_config config;
-            problem.cache = (enum rtune_cache)cache;
-            if (!selects(entry, &problem, &problem)) continue;
-            if (apply(entry, &problem, cuda, &config, &why) == RTUNE_OK) return RTUNE_OK;
+            if (!selects(entry, &asked, &canonical)) continue;
+            if (apply(entry, &canonical, cuda, &config, &why) == RTUNE_OK) return RTUNE_OK;
         }
     }
     if (why.status != RTUNE_OK) return rtune_err_set(err, RTUNE_INVALID, "%s", why.message);

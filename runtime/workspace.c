@@ -120,23 +120,23 @@ static void insert(struct rtune_workspaces *ws, uint64_t tag, uint32_t slot) {
     atomic_store_explicit(&ws->entries[k].tag, tag, memory_order_release);
 }
 
-/* Under the lock. Removed entries that an empty one follows become empty, so that the table never fills
- * with them however many streams come and go. */
+/* Under the lock. Now and then all removed entries are cleared away, so that the table never fills with them
+ * however many streams come and go. A stream that looks for its entry meanwhile may miss it, and then waits
+ * for the lock to look again. */
 static void drop(struct rtune_workspaces *ws, uint64_t tag) {
     uint32_t k = hash_tag(tag) & ws->mask;
     while (atomic_load_explicit(&ws->entries[k].tag, memory_order_relaxed) != tag) {
         k = (k + 1) & ws->mask;
     }
-    const uint32_t next = (k + 1) & ws->mask;
-    uint64_t mark = TAG_REMOVED;
-    if (atomic_load_explicit(&ws->entries[next].tag, memory_order_relaxed) == TAG_EMPTY) {
-        mark = TAG_EMPTY;
-    }
-    atomic_store_explicit(&ws->entries[k].tag, mark, memory_order_release);
-    while (mark == TAG_EMPTY) {
-        k = (k - 1) & ws->mask;
-        if (atomic_load_explicit(&ws->entries[k].tag, memory_order_relaxed) != TAG_REMOVED) break;
+    atomic_store_explicit(&ws->entries[k].tag, TAG_REMOVED, memory_order_release);
+    if (++ws->removed <= ws->mask / 4) return;
+    ws->removed = 0;
+    for (k = 0; k <= ws->mask; k++) {
         atomic_store_explicit(&ws->entries[k].tag, TAG_EMPTY, memory_order_release);
+    }
+    for (uint32_t i = 0; i < ws->count; i++) {
+        const uint64_t live = atomic_load_explicit(&ws->slots[i].tag, memory_order_relaxed);
+        if (live != TAG_EMPTY && live != tag) insert(ws, live, i);
     }
 }
 

@@ -43,6 +43,7 @@ struct rtune_workspaces {
     struct rtune_slot *slots;
     struct rtune_slot_entry *entries; /* open addressing, mask + 1 of them */
     uint32_t mask;
+    uint32_t removed; /* entries that are, at most; guarded by the lock */
     _Atomic uint64_t time;
     pthread_mutex_t lock;
 };
