@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum finding { FINDING_OK, FINDING_NOTE, FINDING_BROKEN };
@@ -166,7 +167,12 @@ static void check_devices(struct doctor *doctor, const char *spec, const struct 
             check_device(doctor, &list->entries[k]);
 }
 
-/* Can the folder of a path, or the first folder above it that exists, be written? */
+static bool is_folder(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* Can the folder of a path, or the first one above it that exists, be written? */
 static bool writable_place(const char *path) {
     char folder[sizeof((struct rtune_store_path *)NULL)->path];
     (void)snprintf(folder, sizeof folder, "%s", path);
@@ -174,7 +180,7 @@ static bool writable_place(const char *path) {
         char *slash = strrchr(folder, '/');
         if (slash == NULL) return access(".", W_OK | X_OK) == 0;
         slash[slash == folder ? 1 : 0] = '\0';
-        if (access(folder, F_OK) == 0) return access(folder, W_OK | X_OK) == 0;
+        if (access(folder, F_OK) == 0) return is_folder(folder) && access(folder, W_OK | X_OK) == 0;
         if (slash == folder) return false;
     }
 }

@@ -27,13 +27,16 @@ static enum rtune_status read_stdin(struct rtune_buf *text, struct rtune_error *
 }
 
 /* Drop the winners of the devices that --device does not name. Their order stays. */
-static enum rtune_status keep_selected(const char *spec, struct rtune_table *table,
-                                       struct rtune_error *err) {
+static enum rtune_status keep_selected(const char *file, const char *spec,
+                                       struct rtune_table *table, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     size_t kept = 0;
     bool *selected = calloc(table->device_count + 1, sizeof *selected);
     if (selected == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "out of memory"));
-    TRY(device_arg_select(spec, table, selected, err));
+    status = device_arg_select(spec, table, selected, err);
+    if (status == RTUNE_NOT_FOUND)
+        (void)rtune_err_set(err, status, "%s: has nothing for %s", file, spec);
+    TRY(status);
     for (size_t k = 0; k < table->winner_count; k++)
         if (selected[table->winners[k].device]) table->winners[kept++] = table->winners[k];
     table->winner_count = kept;
@@ -98,7 +101,7 @@ int cmd_import(struct cli *cli) {
     TRY(from_stdin ? read_stdin(&text, &err) : rtune_file_read(file, PROFILE_MAX, &text, &err));
     TRY(rtune_profile_parse(text.data, text.size, from_stdin ? "standard input" : file, &table,
                             &err));
-    TRY(keep_selected(cli->opt.device, &table, &err));
+    TRY(keep_selected(file, cli->opt.device, &table, &err));
     TRY(rtune_store_target(cli->opt.db, &path, &err));
     TRY(rtune_store_merge(path.path, &table, NULL, &err));
     TRY(device_list_read(list, &err));

@@ -18,7 +18,7 @@ enum rtune_status problem_arg_one(const struct cli_options *opt, const enum rtun
                                   const uint64_t *n, struct rtune_problem *problem,
                                   struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    int op, acc, mode, nan_rule, cache;
+    int op = 0, acc = 0, mode = 0, nan_rule = 0, cache = 0;
     int type = 0;
     if (dtype == NULL && opt->dtypes == 0)
         TRY(rtune_err_set(err, RTUNE_SYNTAX, "--dtype: is needed (f32, f64, i32, i64)"));

@@ -7,16 +7,19 @@
 #include "tools/device_arg.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static enum rtune_status check_stores(const struct cli *cli, const rtune *rt,
                                       struct rtune_error *err) {
     struct rtune_store_info info;
     for (uint32_t k = 0; rtune_store_at(rt, k, &info); k++) {
         if (info.status == RTUNE_OK) continue;
-        if (info.status != RTUNE_NOT_FOUND)
-            return rtune_err_set(err, info.status,
-                                 "%s (move it away, or give --db FILE; --db none uses no store)",
-                                 info.reason);
+        if (info.status != RTUNE_NOT_FOUND) {
+            size_t length = strlen(info.reason);
+            bool advised = length > 0 && info.reason[length - 1] == ')';
+            return rtune_err_set(err, info.status, "%s%s", info.reason,
+                                 advised ? "" : " (move it away, or give --db FILE or --db none)");
+        }
         if (cli->opt.db != NULL)
             console_warn("%s: no such store; the built-in configs serve", info.path);
     }

@@ -10,7 +10,7 @@ $ reduce-tune
 == version: one line for people, one for support
 $ reduce-tune --version
 > reduce-tune *.*.*
-> librtune *.*.*, kernel abi *, kernel sources ????????????
+> librtune *.*.*, kernel abi *, kernel sources *
 
 == version-short
 $ reduce-tune -V | head -1
