@@ -93,6 +93,11 @@ static void help_verb(const struct cli_verb *verb) {
     print_options(verb->id);
 }
 
+static void list_option(const struct cli_verb *verb, const struct cli_option *option) {
+    if (option->letter != '\0') console_printf("option %s -%c\n", verb->name, option->letter);
+    if (option->name[1] != '\0') console_printf("option %s --%s\n", verb->name, option->name);
+}
+
 /* "verb NAME", "option VERB NAME" and "env NAME" lines, hidden ones left out. */
 static int list_everything(void) {
     const struct cli_verb *verb;
@@ -101,9 +106,7 @@ static int list_everything(void) {
         if (verb->hidden) continue;
         console_printf("verb %s\n", verb->name);
         for (size_t k = 0; (option = cli_option_at(k)) != NULL; k++)
-            if (!option->hidden && cli_option_applies(option, verb->id))
-                console_printf("option %s %s%s\n", verb->name, option->name[1] == '\0' ? "-" : "--",
-                               option->name);
+            if (!option->hidden && cli_option_applies(option, verb->id)) list_option(verb, option);
     }
     const struct environment_variable *variable;
     for (size_t k = 0; (variable = environment_at(k)) != NULL; k++)

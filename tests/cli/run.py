@@ -187,6 +187,8 @@ def main():
     parser.add_argument('--bless', action='store_true', help='make what is printed the expectation')
     parser.add_argument('files', nargs='+')
     args = parser.parse_args()
+    if os.path.basename(args.tool) != 'reduce-tune' or not os.access(args.tool, os.X_OK):
+        sys.exit(f'{args.tool}: is not the reduce-tune program')
     runner = Runner(args)
     results = [result for path in args.files for result in runner.run_file(path)]
     failed, skipped = results.count(False), results.count(None)

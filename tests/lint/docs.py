@@ -118,9 +118,9 @@ def check_commands(root, tool, _bless):
     seen = 0
     for path in documents(root):
         for number, code in code_lines(read(root, path)):
-            code = code.split(' #')[0]
-            found = re.search(r'(?:^|[/$] ?|\s)reduce-tune((?:\s+[^|;&>]+)?)(?=$|[|;&>])', code)
-            if found and not code.startswith(('#', '//', '/*', 'add_', 'target_')):
+            code = code.split(' #')[0].strip()
+            found = re.match(r'(?:sudo )?(?:[\w./$-]*/)?reduce-tune((?:\s[^|;&>]*)?)(?=$|[|;&>])', code)
+            if found:
                 seen += 1
                 words = [w for w in re.split(r'\s+', re.sub(r'[\[\]…]', ' ', found.group(1))) if w]
                 check_command(path, number, words, verbs)
