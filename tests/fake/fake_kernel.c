@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tests/fake/fake_kernel.c: what a kernel's name says, what its arguments must be, and how it
+ * misbehaves when told to.
+ */
+#include "tests/fake/fake_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+struct word {
+    const char *text;
+    int value;
+};
+
+static const struct word op_words[] = {
+    {"sum", RTUNE_SUM}, {"prod", RTUNE_PROD}, {"min", RTUNE_MIN}, {"max", RTUNE_MAX}, {NULL, 0}};
+static const struct word dtype_words[] = {
+    {"i8", RTUNE_I8},   {"u8", RTUNE_U8},   {"i16", RTUNE_I16}, {"u16", RTUNE_U16},
+    {"i32", RTUNE_I32}, {"u32", RTUNE_U32}, {"i64", RTUNE_I64}, {"u64", RTUNE_U64},
+    {"f32", RTUNE_F32}, {"f64", RTUNE_F64}, {NULL, 0}};
+static const struct word acc_words[] = {{"wide", RTUNE_WIDE}, {"native", RTUNE_NATIVE}, {NULL, 0}};
+static const struct word mode_words[] = {{"plain", RTUNE_PLAIN}, {NULL, 0}};
+static const struct word nan_words[] = {
+    {"propagate", RTUNE_NAN_PROPAGATE}, {"ignore", RTUNE_NAN_IGNORE}, {NULL, 0}};
+static const struct word load_words[] = {{"plain", RTUNE_LOAD_PLAIN},
+                                         {"noncoherent", RTUNE_LOAD_NONCOHERENT},
+                                         {"noallocate", RTUNE_LOAD_NOALLOCATE},
+                                         {"evictfirst", RTUNE_LOAD_EVICTFIRST},
+                                         {NULL, 0}};
+static const struct word finish_words[] = {{"one", RTUNE_FINISH_ONE},
+                                           {"slots", RTUNE_FINISH_SLOTS},
+                                           {"last", RTUNE_FINISH_LAST},
+                                           {NULL, 0}};
+static const struct word map_words[] = {
+    {"strip", RTUNE_MAP_STRIP}, {"chunk", RTUNE_MAP_CHUNK}, {NULL, 0}};
+
+/* The word that *text begins with, up to '_' or the end; -1 if none. */
+static int take_word(const char **text, const struct word *words) {
+    size_t length = strcspn(*text, "_");
+    for (; words->text; words++) {
+        if (strlen(words->text) != length || strncmp(words->text, *text, length) != 0) continue;
+        *text += length + ((*text)[length] == '_');
+        return words->value;
+    }
+    return -1;
+}
+
+/* "b256": a letter and a number; -1 if it is not there. */
+static long take_number(const char **text, char letter) {
+    char *end;
+    if ((*text)[0] != letter || (*text)[1] < '0' || (*text)[1] > '9') return -1;
+    long value = strtol(*text + 1, &end, 10);
+    if (*end != '_' && *end != '\0') return -1;
+    *text = *end ? end + 1 : end;
+    return value;
+}
+
+static bool parse_reduction(const char *text, struct fake_shape *shape) {
+    int op = take_word(&text, op_words), dtype = take_word(&text, dtype_words);
+    int acc = take_word(&text, acc_words), mode = take_word(&text, mode_words);
+    int nan_rule = take_word(&text, nan_words);
+    long block = take_number(&text, 'b'), vectors = take_number(&text, 'v');
+    int load = take_word(&text, load_words), finish = take_word(&text, finish_words);
+    int map = take_word(&text, map_words);
+    long resident = take_number(&text, 'o');
+    if (op < 0 || dtype < 0 || acc < 0 || mode < 0 || nan_rule < 0 || block < 1 || vectors < 1 ||
+        load < 0 || finish < 0 || map < 0 || resident < 0 || *text)
+        return false;
+    shape->reduction = true;
+    shape->op = (enum rtune_op)op;
+    shape->dtype = (enum rtune_dtype)dtype;
+    shape->acc = (enum rtune_acc)acc;
+    shape->nan_rule = (enum rtune_nan)nan_rule;
+    shape->block = (unsigned)block;
+    shape->vectors = (unsigned)vectors;
+    shape->load = (enum rtune_load)load;
+    shape->finish = (enum rtune_finish)finish;
+    shape->map = (enum rtune_map)map;
+    shape->occupancy = (unsigned)resident;
+    shape->param_bytes = sizeof(struct rtune_kernel_args);
+    return true;
+}
+
+static bool parse_support(const char *text, struct fake_shape *shape) {
+    static const struct word kinds[] = {
+        {"fill", FAKE_SUPPORT_FILL},   {"reference", FAKE_SUPPORT_REFERENCE},
+        {"read", FAKE_SUPPORT_READ},   {"spin", FAKE_SUPPORT_SPIN},
+        {"empty", FAKE_SUPPORT_EMPTY}, {NULL, 0}};
+    static const struct word dtypes[] = {{"f32", FAKE_SUPPORT_F32},
+                                         {"f64", FAKE_SUPPORT_F64},
+                                         {"i32", FAKE_SUPPORT_I32},
+                                         {"i64", FAKE_SUPPORT_I64},
+                                         {NULL, 0}};
+    int kind = take_word(&text, kinds), dtype = FAKE_SUPPORT_NO_DTYPE;
+    if (kind == FAKE_SUPPORT_FILL || kind == FAKE_SUPPORT_REFERENCE)
+        dtype = take_word(&text, dtypes);
+    if (kind < 0 || dtype < 0 || *text) return false;
+    shape->support = (enum fake_support_kind)kind;
+    shape->support_dtype = (enum fake_support_dtype)dtype;
+    shape->param_bytes = fake_support_param_bytes(shape->support);
+    return shape->param_bytes <= FAKE_PARAM_MAX;
+}
+
+bool fake_shape_parse(const char *name, struct fake_shape *shape) {
+    memset(shape, 0, sizeof *shape);
+    if (strncmp(name, "rtune_support_", 14) == 0) return parse_support(name + 14, shape);
+    return strncmp(name, "rtune_", 6) == 0 && parse_reduction(name + 6, shape);
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static size_t element_bytes(enum rtune_dtype dtype) {
+    static const size_t bytes[RTUNE_DTYPE_COUNT] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
+    return bytes[dtype];
+}
+
+static const char *argument_problem(const struct fake_context *context,
+                                    const struct fake_shape *shape,
+                                    const struct rtune_kernel_args *args) {
+    size_t element = element_bytes(shape->dtype);
+    size_t workspace = RTUNE_WORKSPACE_HEADER +
+                       (size_t)RTUNE_GRID_MAX * (RTUNE_WORKSPACE_SLOT + RTUNE_WORKSPACE_PARTIAL);
+    if ((uintptr_t)args->in % element != 0) return "the input is not aligned to its element";
+    if (args->n > SIZE_MAX / element ||
+        (args->n > 0 && !fake_memory_valid(context, args->in, (size_t)args->n * element)))
+        return "the input leaves its allocation";
+    if ((uintptr_t)args->out % 4 != 0 || !fake_memory_valid(context, args->out, 4))
+        return "the output is not device memory, or not aligned";
+    if (shape->finish == RTUNE_FINISH_ONE) return NULL;
+    if (!args->workspace || (uintptr_t)args->workspace % 256 != 0)
+        return "the workspace is NULL or not aligned to 256";
+    if (!fake_memory_valid(context, args->workspace, workspace))
+        return "the workspace leaves its allocation";
+    return NULL;
+}
+
+CUresult fake_launch_check(const struct fake_stream *stream, const struct fake_op *op) {
+    const struct fake_shape *shape = &op->function->shape;
+    struct rtune_kernel_args args;
+    if (!shape->reduction) return CUDA_SUCCESS;
+    if (op->block != shape->block) {
+        fake_problem("%s: launched with %u threads a block", op->function->name, op->block);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (op->grid > RTUNE_GRID_MAX || (shape->finish == RTUNE_FINISH_ONE && op->grid != 1)) {
+        fake_problem("%s: launched with %u blocks", op->function->name, op->grid);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    memcpy(&args, op->params, sizeof args);
+    const char *problem = argument_problem(stream->context, shape, &args);
+    if (!problem) return CUDA_SUCCESS;
+    fake_problem("%s: %s", op->function->name, problem);
+    stream->context->broken = CUDA_ERROR_ILLEGAL_ADDRESS; /* seen by the next call, as on a GPU */
+    return CUDA_SUCCESS;
+}
+
+void fake_run_launch(struct fake_context *context, const struct fake_op *op, double *us) {
+    enum fake_fault fault = op->function->fault;
+    fake.launches++;
+    if (fault == FAKE_TRAP) {
+        context->broken = CUDA_ERROR_ILLEGAL_INSTRUCTION;
+        return;
+    }
+    *us = fake_launch_us(context->device, op); /* first: by what L2 holds before it */
+    if (op->function->shape.reduction)
+        fake_run_reduction(context, op);
+    else
+        fake_run_support(context, op);
+}
