@@ -32,34 +32,25 @@ static const struct axis {
     [RTUNE_SPACE_OCCUPANCY] = {"occupancy", VALUE_OCCUPANCY, 0, false},
 };
 
-/* A number of an axis of GPU configs, checked as part of an otherwise ordinary config. */
-static enum rtune_status read_checked(const struct rtune_yaml_node *node, enum value_kind kind,
-                                      uint32_t *number, struct rtune_error *err) {
+/* A number, checked as part of an otherwise ordinary config of f32. */
+static enum rtune_status read_number(const struct rtune_yaml_node *node, enum value_kind kind,
+                                     bool cuda, uint32_t *number, struct rtune_error *err) {
     struct rtune_problem problem = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 1);
-    struct rtune_config config = rtune_config_default(&problem, true);
+    struct rtune_config config = rtune_config_default(&problem, cuda);
     struct rtune_error cause;
     uint64_t value;
     uint64_t least = kind == VALUE_BLOCK ? 32 : 0; /* a block of 1 means a cpu device */
     enum rtune_status status = rtune_yaml_u64(node, least, RTUNE_BLOCK_MAX, &value, err);
     if (status != RTUNE_OK) return status;
-    config.block = kind == VALUE_BLOCK ? (uint32_t)value : 32;
-    config.occupancy = kind == VALUE_OCCUPANCY ? (uint32_t)value : 0;
+    if (cuda) config.block = kind == VALUE_BLOCK ? (uint32_t)value : 32;
+    if (kind == VALUE_OCCUPANCY) config.occupancy = (uint32_t)value;
+    if (kind == VALUE_VECTORS)
+        config.items = (uint32_t)value * (RTUNE_VECTOR_BYTES / (uint32_t)sizeof(float));
     status = rtune_config_check(&config, problem.dtype, &cause);
     if (status == RTUNE_OK) *number = (uint32_t)value;
+    if (status != RTUNE_OK && kind == VALUE_VECTORS)
+        rtune_err_prefix(&cause, "vectors: %u is not allowed", (unsigned)value);
     return rtune_yaml_blame(node, status, &cause, err);
-}
-
-static enum rtune_status read_vectors(const struct rtune_yaml_node *node, uint32_t *number,
-                                      struct rtune_error *err) {
-    uint64_t value;
-    enum rtune_status status = rtune_yaml_u64(node, 1, RTUNE_VECTORS_MAX, &value, err);
-    if (status != RTUNE_OK) return status;
-    if (!rtune_is_pow2(value))
-        return rtune_yaml_fail(node, RTUNE_RANGE, err,
-                               "vectors: %" PRIu64 " is not a power of two up to %d", value,
-                               RTUNE_VECTORS_MAX);
-    *number = (uint32_t)value;
-    return RTUNE_OK;
 }
 
 static enum rtune_status read_grid(const struct rtune_yaml_node *node, struct rtune_grid *grid,
@@ -72,17 +63,17 @@ static enum rtune_status read_grid(const struct rtune_yaml_node *node, struct rt
 }
 
 static enum rtune_status read_value(const struct rtune_yaml_node *node, const struct axis *axis,
-                                    union rtune_space_value *value, struct rtune_error *err) {
+                                    bool cuda, union rtune_space_value *value,
+                                    struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     int named = 0;
     switch (axis->kind) {
-    case VALUE_VECTORS:
-        return read_vectors(node, &value->number, err);
     case VALUE_GRID:
         return read_grid(node, &value->grid, err);
     case VALUE_BLOCK:
+    case VALUE_VECTORS:
     case VALUE_OCCUPANCY:
-        return read_checked(node, axis->kind, &value->number, err);
+        return read_number(node, axis->kind, cuda, &value->number, err);
     case VALUE_NAME:
         status = rtune_yaml_name(node, axis->names, &named, err);
         if (status == RTUNE_OK) value->number = (uint32_t)named;
@@ -98,12 +89,13 @@ static bool same_value(const struct axis *axis, const union rtune_space_value *a
 }
 
 static enum rtune_status read_axis(const struct rtune_yaml_node *list, const struct axis *axis,
-                                   struct rtune_space_values *values, struct rtune_error *err) {
+                                   bool cuda, struct rtune_space_values *values,
+                                   struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     TRY(rtune_yaml_sequence(list, 1, RTUNE_SPACE_VALUES, err));
     for (const struct rtune_yaml_node *node = list->first; node != NULL; node = node->next) {
         union rtune_space_value *value = &values->value[values->count];
-        TRY(read_value(node, axis, value, err));
+        TRY(read_value(node, axis, cuda, value, err));
         for (size_t i = 0; i < values->count; i++)
             if (same_value(axis, &values->value[i], value))
                 TRY(rtune_yaml_fail(node, RTUNE_SYNTAX, err, "%s: \"%s\" is given twice", axis->key,
@@ -131,7 +123,7 @@ static enum rtune_status read_axes(const struct rtune_yaml_node *node, bool cuda
     for (size_t i = 0; i < count; i++) {
         struct rtune_space_values *values = &section->axes[axis_of[i]];
         values->count = 0;
-        TRY(read_axis(fields[i].value, &AXES[axis_of[i]], values, err));
+        TRY(read_axis(fields[i].value, &AXES[axis_of[i]], cuda, values, err));
         product *= values->count; /* at most 64 to the 7th */
     }
     if (product > RTUNE_SPACE_CONFIGS)
