@@ -24,7 +24,7 @@ struct rtune_launch_request {
 };
 
 struct rtune_stream_state {
-    uint64_t key;   /* unique for the life of the process; 0 on cpu */
+    uint64_t key;   /* unique for the life of the process; 0 on cpu and while it captures */
     bool capturing;
 };
 

@@ -49,7 +49,8 @@ enum rtune_status rtune_cuda_stream_state(rtune_device *base, void *stream,
     if (status != RTUNE_OK) return status;
     if (!is_default(handle)) TRY(check_context(dev, handle, err));
     TRY(read_capture(dev, handle, &capturing, err));
-    TRY(RTUNE_CU(&dev->cuda, err, cuStreamGetId, handle, &key));
+    /* The driver refuses this for a stream that captures, whose key nobody needs. */
+    if (!capturing) TRY(RTUNE_CU(&dev->cuda, err, cuStreamGetId, handle, &key));
 done:
     status = rtune_cuda_leave(&scope, status, err);
     if (status == RTUNE_OK) *state = (struct rtune_stream_state){key, capturing};

@@ -141,6 +141,8 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
 static CUresult get_id(CUstream handle, unsigned long long *id) {
     struct fake_stream *stream;
     CUresult result = fake_stream_find(handle, &stream);
+    /* As driver 580 answers. */
+    if (result == CUDA_SUCCESS && stream->capture) result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     if (result == CUDA_SUCCESS) *id = stream->id;
     return result;
 }

@@ -103,6 +103,7 @@ static void branches(void) {
     CU(cu.cuEventRecord(fork, a));
     CU(cu.cuStreamWaitEvent(b, fork, 0));
     for (uint64_t r = 0; r < 16; r++) reduce(N, r, r % 2 ? b : a, NULL);
+    reduce(N, 16, replay, NULL); /* a stream that does not capture, meanwhile */
     CU(cu.cuEventRecord(join, b));
     CU(cu.cuStreamWaitEvent(a, join, 0));
     CU(cu.cuStreamEndCapture(a, &graph));

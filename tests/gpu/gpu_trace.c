@@ -46,36 +46,40 @@ static int show(const char *path, long from, bool must_be_cheap) {
 
 int main(void) {
     const char *path = getenv("RTUNE_TRACE_FILE");
-    struct gpu_cuda cu;
+    const uint64_t n = 1u << 20;
     struct rtune_error err;
     struct rtune_launch launch;
+    struct rtune_device_request request = {.spec = "cuda:0"};
+    rtune_device *dev = NULL;
     rtune *rt = NULL;
-    CUdeviceptr in, out;
-    const uint64_t n = 1u << 20;
+    void *in, *out, *stream;
+    float got = -1;
     CHECK(path != NULL, "RTUNE_TRACE_FILE is not set: run it under the tracing driver");
-    gpu_open(&cu);
-    CU(cu.cuMemAlloc(&in, n * 4));
-    CU(cu.cuMemAlloc(&out, 64));
-    CU(cu.cuMemsetD32(in, 0x3f800000u, n));
+    OK(rtune_device_open(&request, &dev, &err), &err);
+    OK(dev->ops->mem_alloc(dev, n * 4, &in, &err), &err);
+    OK(dev->ops->mem_alloc(dev, 64, &out, &err), &err);
+    OK(dev->ops->stream_create(dev, &stream, &err), &err);
+    OK(dev->ops->mem_set(dev, in, 0, n * 4, stream, &err), &err);
     OK(rtune_open(&rt, NULL, &err), &err);
     const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, n);
-    struct rtune_args a = RTUNE_ARGS(gpu_ptr(in), gpu_ptr(out));
-    CUstream s;
-    CU(cu.cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    struct rtune_args a = RTUNE_ARGS(in, out);
     a.launch = &launch;
     for (int call = 1; call <= 3; call++) {
         const long from = trace_size(path);
-        OK(rtune_reduce(rt, &p, &a, s, &err), &err);
+        OK(rtune_reduce(rt, &p, &a, stream, &err), &err);
         printf("call %d (%s):", call, launch.reason);
         const int calls = show(path, from, call > 1);
         CHECK(calls > 0, "no call was traced: is the tracing driver in use?");
     }
-    float got = 0;
-    CU(cu.cuStreamSynchronize(s));
-    CU(cu.cuMemcpyDtoH(&got, out, 4));
-    CHECK(got == (float)n, "sum is %g", (double)got);
-    printf("source=%d kernel=%d predicted_us=%.3f\n", (int)launch.source, (int)launch.kernel,
-           launch.predicted_us);
+    OK(dev->ops->stream_wait(dev, stream, &err), &err);
+    OK(dev->ops->mem_get(dev, &got, out, sizeof got, &err), &err);
+    CHECK(got == 0, "sum of zeros is %g", (double)got);
+    printf("source=%s kernel=%s predicted_us=%.3f\n", rtune_source_name(launch.source),
+           rtune_kernel_source_name(launch.kernel), launch.predicted_us);
     rtune_close(rt);
+    dev->ops->mem_free(dev, in);
+    dev->ops->mem_free(dev, out);
+    dev->ops->stream_destroy(dev, stream);
+    rtune_device_close(dev);
     return 0;
 }
