@@ -76,7 +76,8 @@ static int print_list(const struct cli *cli, const struct device_list *list,
     if (!cli->opt.json) {
         for (size_t k = 0; k < list->count; k++)
             if (wanted(cli, &list->entries[k])) print_device(&list->entries[k], stores);
-        if (list->why_no_cuda.status != RTUNE_OK)
+        bool cpu_alone = cli->opt.device != NULL && strcmp(cli->opt.device, "cpu") == 0;
+        if (list->why_no_cuda.status != RTUNE_OK && !cpu_alone)
             console_printf("no GPU: %s\n", list->why_no_cuda.message);
         return CLI_OK;
     }

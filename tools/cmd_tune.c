@@ -86,7 +86,7 @@ static int tune_device(struct cli *cli, const char *device, const struct rtune_p
     TRY(rtune_tune(&options, tune_output_event, &output, &err));
 done:
     console_progress_line("");
-    if (interrupt_signal() == SIGPIPE) return CLI_SIGNAL + SIGPIPE;
+    if (interrupt_signal() == SIGPIPE) return CLI_OK; /* console_finish has the last word */
     if (status != RTUNE_OK) return cli_fail(&err);
     return interrupt_signal() != 0 ? CLI_SIGNAL + interrupt_signal() : CLI_OK;
 }

@@ -58,7 +58,6 @@ static enum rtune_status read_names(const struct cli_option *option, const char 
             return rtune_err_set(err, RTUNE_SYNTAX, "takes one name, not a list");
         named |= 1u << value;
     }
-    if (named == 0) return rtune_err_set(err, RTUNE_SYNTAX, "needs a name");
     *bits = named;
     return RTUNE_OK;
 }

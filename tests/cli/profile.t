@@ -158,6 +158,18 @@ $ reduce-tune import $CASES/data/h200.yaml --device cpu --db o.db
 ! reduce-tune: */h200.yaml: has nothing for cpu
 ? 1
 
+== closed-input
+$ reduce-tune import - <&-
+! reduce-tune: standard input: cannot read: Bad file descriptor
+? 1
+
+== nothing-to-export: a store without winners
+$ printf 'rtune_profile: 1\ndevices: []\n' > none.yaml; reduce-tune import none.yaml --db none.db
+$ reduce-tune export --db none.db
+> 0 imported into none.db
+! reduce-tune: none.db: nothing is stored (reduce-tune --device 0)
+? 1
+
 == full-disk: a failed write of standard output is an error
 $ reduce-tune export > /dev/full
 ! reduce-tune: standard output: No space left on device

@@ -232,6 +232,15 @@ $ reduce-tune reduce . --device cpu
 ! reduce-tune: .: is a folder (give a file)
 ? 1
 
+== fifo: a named pipe is read like any other
+$ mkfifo pipe; mknpy pipe 1 2 3 & reduce-tune reduce pipe --device cpu
+> 6
+
+== read-error
+$ reduce-tune reduce /proc/self/mem --dtype f32 --device cpu
+! reduce-tune: /proc/self/mem: cannot read: Input/output error
+? 1
+
 == unreadable
 needs user
 $ mknpy u.npy 1; chmod 0 u.npy; reduce-tune reduce u.npy --device cpu

@@ -3,7 +3,7 @@
 
 == bare: no device, no guess
 $ reduce-tune
-! reduce-tune: nothing to do: no device was named (reduce-tune --device 0 tunes the first GPU, *)
+! reduce-tune: nothing to do: no device was named (reduce-tune --device 0 tunes the first GPU, reduce-tune --device cpu this processor)
 ! Try 'reduce-tune help'.
 ? 2
 
@@ -154,6 +154,12 @@ $ reduce-tune --device cpu --ops sum,som
 
 == empty-name-in-list
 $ reduce-tune --device cpu --ops sum,,max
+! reduce-tune: --ops: an empty name in the list
+! Try 'reduce-tune help tune'.
+? 2
+
+== empty-list
+$ reduce-tune --device cpu --ops=
 ! reduce-tune: --ops: an empty name in the list
 ! Try 'reduce-tune help tune'.
 ? 2

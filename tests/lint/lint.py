@@ -250,8 +250,30 @@ def check_format(root, paths):
                 report(found.group(1), found.group(2), found.group(3))
 
 
+def check_messages(root, paths):
+    """Every message of tools/ is in a golden case, or in no_case.txt with a reason."""
+    cases = ''
+    for path in paths:
+        if path.startswith('tests/cli/') and path.endswith(('.t', 'no_case.txt')):
+            cases += '\n'.join(read(root, path))
+    for path in paths:
+        if not re.fullmatch(r'tools/\w+\.c', path):
+            continue
+        text = '\n'.join(read(root, path))
+        calls = re.finditer(r'(?:rtune_err_set\(|rtune_err_set_errno\(|console_warn\(|return bad\(|'
+                            r'TRY\(bad\()[^;"]*((?:"(?:[^"\\]|\\.)*"[\s\w]*)+)', text)
+        for call in calls:
+            message = ''.join(re.findall(r'"((?:[^"\\]|\\.)*)"', call.group(1)))
+            parts = re.split(r'%[-.*\d]*(?:l*z*[a-zA-Z])?|\\"', message)
+            longest = max(parts, key=len).strip(' :(,')
+            if longest and longest not in cases and 'out of memory' not in message:
+                line = text[:call.start()].count('\n') + 1
+                report(path, line, f'no case of tests/cli prints "{longest}"')
+
+
 CHECKS = {'includes': check_includes, 'banned': check_banned, 'sizes': check_sizes, 'text': check_text,
-          'spdx': check_spdx, 'names': check_names, 'format': check_format}
+          'spdx': check_spdx, 'names': check_names, 'format': check_format,
+          'messages': check_messages}
 
 
 def main():

@@ -36,6 +36,8 @@ BAD = [
     ('text', 'base/a.c', '/* TO' + 'DO: more */\n', 'unfinished'),
     ('spdx', 'base/b.c', 'int a;\n', 'no SPDX'),
     ('spdx', 'tools/run', '#!/bin/sh\n', 'no SPDX'),
+    ('messages', 'tools/a.c', 'rtune_err_set(e, S,\n "%s: untested " "words (do it)", x);\n',
+     'untested words'),
     ('names', 'db/main.c', SPDX, 'has the same name'),
     ('names', 'db/Main.c', SPDX, 'lower case'),
 ]
@@ -44,6 +46,8 @@ CLEAN = {
     'db/sql.c': SPDX + 'char *q = "SELECT 1";\n#include <sqlite3.h>\n',
     'tuner/session.c': SPDX + '#include "tuner/space.h"\n#include "tuner/search.h"\n',
     'tests/db/test.c': SPDX + '#include "db/db.h"\nvoid f(char *a) { strcpy(a, "x"); }\n',
+    'tools/b.c': SPDX + 'int f(void) { return rtune_err_set(e, S, "%s: tested words", x); }\n',
+    'tests/cli/a.t': '# ' + 'SPDX-License-Identifier: Apache-2.0\n! a: tested words\n',
     'runtime/cuda.c': SPDX + 'void f(void) { dlopen("x", 0); }\n',
     'base/snprintf.c': SPDX + 'int f(void) { return snprintf(a, 1, "SELECT"); }\n'.replace('SELECT', 'x'),
 }
@@ -91,7 +95,7 @@ class Lint(unittest.TestCase):
                 self.assertEqual(code, 1)
 
     def test_clean(self):
-        for check in ('includes', 'banned', 'sizes', 'text', 'spdx', 'names'):
+        for check in ('includes', 'banned', 'sizes', 'text', 'spdx', 'names', 'messages'):
             with self.subTest(check=check):
                 code, out = lint(check, CLEAN)
                 self.assertEqual((code, out.split()[0]), (0, '0'), out)
