@@ -97,30 +97,37 @@ static void take_kernel(const rtune *rt, struct rtune_prepared *entry, rtune_ker
     entry->resident = rt->dev->ops->kernel_resident(kernel);
 }
 
+/* The built-in instance for one kind, into the table. */
+static enum rtune_status open_builtin(rtune *rt, const struct rtune_problem *kind,
+                                      struct rtune_error *err) {
+    const struct rtune_config config = rtune_config_default(kind, rt->dev->cuda);
+    rtune_kernel *kernel = NULL;
+    const enum rtune_status status =
+        rt->dev->ops->kernel_open(rt->dev, kind, &config, NULL, 0, &kernel, err);
+    if (status != RTUNE_OK) return status;
+    struct rtune_prepared *entry = new_entry(kind, &config);
+    if (!entry) {
+        rt->dev->ops->kernel_close(rt->dev, kernel);
+        return rtune_err_set(err, RTUNE_NO_MEMORY, "out of memory");
+    }
+    take_kernel(rt, entry, kernel, RTUNE_KERNEL_BUILTIN);
+    publish(&rt->kernels, entry);
+    return RTUNE_OK;
+}
+
 enum rtune_status rtune_kernels_open(rtune *rt, struct rtune_error *err) {
     struct rtune_problem kind;
     struct rtune_error why = {0};
     size_t missing = 0;
     for (size_t k = 0; rtune_problem_at(k, &kind); k++) {
-        const struct rtune_config config = rtune_config_default(&kind, rt->dev->cuda);
-        rtune_kernel *kernel = NULL;
-        enum rtune_status status =
-            rt->dev->ops->kernel_open(rt->dev, &kind, &config, NULL, 0, &kernel, &why);
-        if (status == RTUNE_NO_MEMORY) return rtune_err_set(err, status, "%s", why.message);
-        if (status != RTUNE_OK) { /* the same reason for all: say it once */
-            if (missing++ == 0) {
-                rtune_log_write(&rt->log, RTUNE_LOG_WARN, "no built-in kernels: %s", why.message);
-            }
-            continue;
-        }
-        struct rtune_prepared *entry = new_entry(&kind, &config);
-        if (!entry) {
-            rt->dev->ops->kernel_close(rt->dev, kernel);
-            return rtune_err_set(err, RTUNE_NO_MEMORY, "built-in kernels: out of memory");
-        }
-        take_kernel(rt, entry, kernel, RTUNE_KERNEL_BUILTIN);
-        publish(&rt->kernels, entry);
+        missing += open_builtin(rt, &kind, missing ? NULL : &why) != RTUNE_OK;
     }
+    if (missing == 0) return RTUNE_OK;
+    /* A build without them has none, and NVRTC may still serve. A part of them missing is a fault. */
+    if (rt->kernels.all || why.status == RTUNE_NO_MEMORY) {
+        return rtune_err_set(err, why.status, "built-in kernels: %s", why.message);
+    }
+    rtune_log_write(&rt->log, RTUNE_LOG_WARN, "no built-in kernels: %s", why.message);
     return RTUNE_OK;
 }
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/runtime/alloc_count.c: takes the place of glibc's malloc in the whole program, and counts. */
+/*
+ * tests/runtime/alloc_count.c: counts what asks for memory, in one of two ways. As it is, it takes the place
+ * of glibc's malloc in the whole program. With ALLOC_WRAP it counts the calls of what is linked into the
+ * program itself, by --wrap, which works beside a sanitizer too.
+ */
 #include "tests/runtime/alloc_count.h"
 
 #include <errno.h>
@@ -19,30 +23,44 @@ uint64_t alloc_count(void) { return atomic_load(&count); }
 #endif
 #endif
 
-#ifdef SANITIZED
+#if defined(ALLOC_WRAP)
+#define NAME(f) __wrap_##f
+#define REAL(f) __real_##f
+#elif !defined(SANITIZED)
+#define NAME(f) f
+#define REAL(f) __libc_##f
+#endif
+
+#ifndef NAME
 bool alloc_counted(void) { return false; }
 #else
 bool alloc_counted(void) { return true; }
 
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *ptr, size_t size);
+void *REAL(malloc)(size_t size);
+void *REAL(calloc)(size_t n, size_t size);
+void *REAL(realloc)(void *ptr, size_t size);
+void *NAME(malloc)(size_t size);
+void *NAME(calloc)(size_t n, size_t size);
+void *NAME(realloc)(void *ptr, size_t size);
+
+void *NAME(malloc)(size_t size) {
+    atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
+    return REAL(malloc)(size);
+}
+
+void *NAME(calloc)(size_t n, size_t size) {
+    atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
+    return REAL(calloc)(n, size);
+}
+
+void *NAME(realloc)(void *ptr, size_t size) {
+    atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
+    return REAL(realloc)(ptr, size);
+}
+#endif
+
+#if !defined(ALLOC_WRAP) && !defined(SANITIZED)
 void *__libc_memalign(size_t alignment, size_t size);
-
-void *malloc(size_t size) {
-    atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
-    return __libc_malloc(size);
-}
-
-void *calloc(size_t n, size_t size) {
-    atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
-    return __libc_calloc(n, size);
-}
-
-void *realloc(void *ptr, size_t size) {
-    atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
-    return __libc_realloc(ptr, size);
-}
 
 void *aligned_alloc(size_t alignment, size_t size) {
     atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);

@@ -26,6 +26,7 @@ static void stub_close(rtune_device *dev) {
     assert_int_equal(stub->allocations, 0);
     assert_int_equal(stub->streams, 0);
     for (size_t i = 0; i < STUB_EVENTS; i++) assert_false(stub->events[i].made);
+    pthread_mutex_destroy(&stub->last_lock);
     free(stub);
 }
 
@@ -62,8 +63,10 @@ static enum rtune_status launch(rtune_device *dev, const rtune_kernel *kernel,
                                 struct rtune_error *err) {
     enum rtune_status status = step(dev, "launch", err);
     if (status != RTUNE_OK) return status;
+    pthread_mutex_lock(&of(dev)->last_lock);
     of(dev)->last = *request;
     of(dev)->last_block = ((const struct stub_kernel *)kernel)->block;
+    pthread_mutex_unlock(&of(dev)->last_lock);
     of(dev)->launches++;
     return RTUNE_OK;
 }
@@ -201,5 +204,6 @@ struct stub *stub_new(const struct rtune_identity *identity) {
     stub->base.cuda = true;
     stub->base.units = stub->base.identity.sm_count;
     stub->resident = 4;
+    pthread_mutex_init(&stub->last_lock, NULL);
     return stub;
 }

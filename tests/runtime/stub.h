@@ -27,6 +27,7 @@ struct stub {
     _Atomic uint64_t calls;    /* of all functions */
     _Atomic uint64_t fail_at;  /* this call fails; 0: none does */
     _Atomic uint64_t launches, sets, kernels, allocations, streams;
+    pthread_mutex_t last_lock;
     struct rtune_launch_request last; /* launch */
     uint32_t last_block;
     bool capturing;        /* what stream_state says */
