@@ -254,7 +254,7 @@ RTUNE_DEVICE typename Op::acc gather_slots(slot<typename Op::acc> *slots, u32 fi
                                            typename Op::acc own) {
     using A = typename Op::acc;
     using S = slot<A>;
-    constexpr u32 batch = 8; /* reads in flight */
+    constexpr u32 batch = 4; /* reads in flight; more code is fetched more slowly when L2 is cold */
     const u32 grid = grid_size(), self = block_index();
     A x = Op::identity();
     for (u32 base = first; base < grid; base += batch * stride) {
@@ -310,6 +310,10 @@ RTUNE_DEVICE void finish_slots(const args &a, u32 ticket, typename Op::acc x) {
         if (t == 0) shared_ticket = ticket;
     }
     x = block_reduce<Op, P>(x, shared);
+    if (grid == 1) { /* past the rest of the code, which need not be fetched then */
+        if (t == 0) write_result<Op>(a, x);
+        return;
+    }
     if constexpr (P::warps > 1) {
         ticket = shared_ticket;
     } else {
@@ -319,7 +323,7 @@ RTUNE_DEVICE void finish_slots(const args &a, u32 ticket, typename Op::acc x) {
         if (t == 0) slot<A>::write(slots + block_index(), slot<A>::full(x));
         return;
     }
-    if (P::warps == 1 || grid <= 256) { /* one warp, at most one batch a lane */
+    if (P::warps == 1 || grid <= 128) { /* one warp, one batch */
         if (t >= 32) return;
         x = warp_reduce<Op, 32>(gather_slots<Op>(slots, t, 32, exchange_from(x, 0)));
     } else {
