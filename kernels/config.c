@@ -273,7 +273,7 @@ struct rtune_config rtune_config_default(const struct rtune_problem *problem, bo
         .block = CUDA_BLOCK,
         .items = CUDA_VECTORS * per_vector,
         .grid = {RTUNE_GRID_COVER, 0},
-        .load = RTUNE_LOAD_NONCOHERENT,
+        .load = RTUNE_LOAD_PLAIN,
         .finish = RTUNE_FINISH_SLOTS,
         .map = RTUNE_MAP_STRIP,
         .occupancy = 0,
