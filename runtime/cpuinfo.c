@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpuinfo.c: small text files of /proc and /sys, read whole into fixed buffers. All numbers in them are
- * plain decimal digits.
+ * cpuinfo.c: small text files of /proc and /sys, read whole into fixed buffers. All numbers in them
+ * are plain decimal digits.
  */
 #include "runtime/cpuinfo.h"
 
@@ -20,7 +20,7 @@
 #endif
 
 enum {
-    TEXT_MAX = 8192,   /* bytes looked at of one file */
+    TEXT_MAX = 8192, /* bytes looked at of one file */
     PATH_SIZE = 1024,
     CPUS_MAX = 65536,  /* bits of an affinity mask */
     CACHE_INDEXES = 8, /* per processor */
@@ -81,7 +81,8 @@ static void copy_line(char *out, size_t size, const char *line) {
                      *line != '=' && *line != ',';
         out[used++] = blank ? ' ' : plain ? *line : '_';
     }
-    while (used && out[used - 1] == ' ') used--;
+    while (used && out[used - 1] == ' ')
+        used--;
     out[used] = '\0';
 }
 
@@ -97,7 +98,8 @@ typedef void (*group_fn)(const struct group *group, bool v2, uint64_t *value);
 static bool group_number(const struct group *group, const char *file, uint64_t *value) {
     char path[PATH_SIZE], text[TEXT_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", group->folder, file);
-    return length < (int)sizeof path && read_text(group->root, path, text) && read_number(text, value);
+    return length < (int)sizeof path && read_text(group->root, path, text) &&
+           read_number(text, value);
 }
 
 /* Call fn for path and each of its ancestors below mount. */
@@ -105,11 +107,13 @@ static void visit_up(const char *root, const char *mount, const char *path, size
                      group_fn fn, uint64_t *value) {
     struct group group = {.root = root};
     for (;;) {
-        while (length && path[length - 1] == '/') length--;
+        while (length && path[length - 1] == '/')
+            length--;
         int used = snprintf(group.folder, sizeof group.folder, "%s%.*s", mount, (int)length, path);
         if (used < (int)sizeof group.folder) fn(&group, v2, value);
         if (length == 0) return;
-        while (length && path[length - 1] != '/') length--;
+        while (length && path[length - 1] != '/')
+            length--;
     }
 }
 
@@ -185,7 +189,8 @@ static void cap_memory(const struct group *group, bool v2, uint64_t *value) {
 
 /* ---- processors ------------------------------------------------------------------------------ */
 
-/* The affinity mask, to be freed with CPU_FREE, and its size in bytes; NULL if the system does not tell. */
+/* The affinity mask, to be freed with CPU_FREE, and its size in bytes; NULL if the system does not
+ * tell. */
 static cpu_set_t *affinity(size_t *size) {
     for (int bits = 1024; bits <= CPUS_MAX; bits *= 2) {
         cpu_set_t *set = CPU_ALLOC((size_t)bits);
@@ -213,8 +218,10 @@ struct cache {
 
 static bool cache_read(const char *root, unsigned cpu, unsigned index, struct cache *cache) {
     char text[TEXT_MAX];
-    if (!cache_text(root, cpu, index, "level", text) || !read_number(text, &cache->level)) return false;
-    cache->data = !cache_text(root, cpu, index, "type", text) || strncmp(text, "Instruction", 11) != 0;
+    if (!cache_text(root, cpu, index, "level", text) || !read_number(text, &cache->level))
+        return false;
+    cache->data =
+        !cache_text(root, cpu, index, "type", text) || strncmp(text, "Instruction", 11) != 0;
     cache->bytes = 0;
     if (cache_text(root, cpu, index, "size", text) && read_number(text, &cache->bytes)) {
         text[strcspn(text, "\n")] = '\0';
@@ -242,9 +249,11 @@ static void last_level_add(struct last_levels *seen, const struct cache *cache) 
     seen->bytes += cache->bytes;
 }
 
-static void caches_of(const char *root, unsigned cpu, struct last_levels *seen, uint64_t *l1_bytes) {
+static void caches_of(const char *root, unsigned cpu, struct last_levels *seen,
+                      uint64_t *l1_bytes) {
     struct cache last = {0}, cache;
-    for (unsigned index = 0; index < CACHE_INDEXES && cache_read(root, cpu, index, &cache); index++) {
+    for (unsigned index = 0; index < CACHE_INDEXES && cache_read(root, cpu, index, &cache);
+         index++) {
         if (!cache.data) continue;
         if (cache.level == 1 && *l1_bytes == 0) *l1_bytes = cache.bytes;
         if (cache.level >= last.level) last = cache;
@@ -257,7 +266,8 @@ static void read_caches(const char *root, const cpu_set_t *set, size_t size,
     struct last_levels *seen = calloc(1, sizeof *seen);
     if (!seen) return;
     for (unsigned cpu = 0; cpu < size * 8; cpu++)
-        if (set ? CPU_ISSET_S(cpu, size, set) : cpu == 0) caches_of(root, cpu, seen, &info->l1_bytes);
+        if (set ? CPU_ISSET_S(cpu, size, set) : cpu == 0)
+            caches_of(root, cpu, seen, &info->l1_bytes);
     info->l3_bytes = seen->bytes;
     free(seen);
     if (root[0]) return;
@@ -301,8 +311,9 @@ static void read_model(const char *root, char model[64]) {
     if (name) {
         copy_line(model, 64, name);
     } else if (maker && part) {
-        snprintf(model, 64, "implementer %.*s part %.*s", (int)rtune_min_u64(strcspn(maker, "\n"), 16),
-                 maker, (int)rtune_min_u64(strcspn(part, "\n"), 16), part);
+        snprintf(model, 64, "implementer %.*s part %.*s",
+                 (int)rtune_min_u64(strcspn(maker, "\n"), 16), maker,
+                 (int)rtune_min_u64(strcspn(part, "\n"), 16), part);
     } else if (root[0] || !brand(model)) {
         snprintf(model, 64, "unknown");
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/cpuinfo.h: what this process may use of the machine's processors and memory: affinity mask,
- * control groups (v1 and v2), caches, model. Reads /proc and /sys and does without what is not there.
+ * runtime/cpuinfo.h: what this process may use of the machine's processors and memory: affinity
+ * mask, control groups (v1 and v2), caches, model. Reads /proc and /sys and does without what is
+ * not there.
  */
 #ifndef RTUNE_RUNTIME_CPUINFO_H
 #define RTUNE_RUNTIME_CPUINFO_H
@@ -9,10 +10,10 @@
 #include <stdint.h>
 
 struct rtune_cpuinfo {
-    char model[64];        /* "unknown" if nothing tells */
-    uint32_t usable;       /* processors: affinity mask, capped by the control groups' quota; >= 1 */
-    uint64_t l1_bytes;     /* data cache of one core; 0: unknown */
-    uint64_t l3_bytes;     /* last-level caches of the processors in the affinity mask; 0: unknown */
+    char model[64];    /* "unknown" if nothing tells */
+    uint32_t usable;   /* processors: affinity mask, capped by the control groups' quota; >= 1 */
+    uint64_t l1_bytes; /* data cache of one core; 0: unknown */
+    uint64_t l3_bytes; /* last-level caches of the processors in the affinity mask; 0: unknown */
     uint64_t memory_bytes; /* of the machine; 0: unknown */
 };
 

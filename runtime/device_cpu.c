@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_cpu.c: the processors of this machine as a device. Every call is done when it returns. The threads
- * belong to the handle; a child of fork() must not use its parent's handle.
+ * device_cpu.c: the processors of this machine as a device. Every call is done when it returns. The
+ * threads belong to the handle; a child of fork() must not use its parent's handle.
  */
 #include "runtime/device_cpu.h"
 
@@ -17,7 +17,8 @@
 enum {
     PAGE = 4096,
     HUGE_PAGE = 2 << 20,
-    SPIN_NS = 50000 /* longer than the pause between two calls of a loop, shorter than anyone minds */
+    SPIN_NS =
+        50000 /* longer than the pause between two calls of a loop, shorter than anyone minds */
 };
 
 struct cpu_device {
@@ -43,8 +44,8 @@ static struct cpu_device *cpu_of(rtune_device *dev) { return (struct cpu_device 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 static enum rtune_status kernel_open(rtune_device *dev, const struct rtune_problem *problem,
-                                     const struct rtune_config *config, const void *image, size_t size,
-                                     rtune_kernel **kernel, struct rtune_error *err) {
+                                     const struct rtune_config *config, const void *image,
+                                     size_t size, rtune_kernel **kernel, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct cpu_kernel *made = NULL;
     (void)size;
@@ -113,9 +114,11 @@ static void launch_store(const struct launch *launch, const struct rtune_kernel_
 }
 
 static enum rtune_status launch(rtune_device *dev, const rtune_kernel *kernel,
-                                const struct rtune_launch_request *request, struct rtune_error *err) {
+                                const struct rtune_launch_request *request,
+                                struct rtune_error *err) {
     const struct rtune_kernel_args *args = &request->args;
-    struct launch work = {.kernel = (const struct cpu_kernel *)kernel, .in = args->in, .n = args->n};
+    struct launch work = {
+        .kernel = (const struct cpu_kernel *)kernel, .in = args->in, .n = args->n};
     const struct rtune_pool_work run = {launch_part, launch_join, &work};
     const uint32_t items = work.kernel->items;
     if (args->n == 0) {
@@ -134,7 +137,8 @@ static enum rtune_status launch(rtune_device *dev, const rtune_kernel *kernel,
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static enum rtune_status mem_alloc(rtune_device *dev, size_t size, void **ptr, struct rtune_error *err) {
+static enum rtune_status mem_alloc(rtune_device *dev, size_t size, void **ptr,
+                                   struct rtune_error *err) {
     const size_t align = size >= HUGE_PAGE ? HUGE_PAGE : PAGE;
     size_t whole = size ? size : 1;
     (void)dev;
@@ -171,19 +175,21 @@ static enum rtune_status mem_copy(rtune_device *dev, void *dst, const void *src,
     return RTUNE_OK;
 }
 
-static enum rtune_status mem_free_bytes(rtune_device *dev, uint64_t *bytes, struct rtune_error *err) {
+static enum rtune_status mem_free_bytes(rtune_device *dev, uint64_t *bytes,
+                                        struct rtune_error *err) {
     uint64_t known = rtune_cpuinfo_memory_free("");
     (void)dev;
     if (known == 0)
-        return rtune_err_set(err, RTUNE_DEVICE, "cpu: /proc/meminfo does not tell how much memory is free");
+        return rtune_err_set(err, RTUNE_DEVICE,
+                             "cpu: /proc/meminfo does not tell how much memory is free");
     *bytes = known;
     return RTUNE_OK;
 }
 
 /* ---- streams and events ---------------------------------------------------------------------- */
 
-static enum rtune_status stream_state(rtune_device *dev, void *stream, struct rtune_stream_state *state,
-                                      struct rtune_error *err) {
+static enum rtune_status stream_state(rtune_device *dev, void *stream,
+                                      struct rtune_stream_state *state, struct rtune_error *err) {
     (void)dev, (void)stream, (void)err;
     *state = (struct rtune_stream_state){.key = 0, .capturing = false};
     return RTUNE_OK;
@@ -307,7 +313,8 @@ static enum rtune_status open_threads(const struct rtune_cpuinfo *info, uint32_t
     memcpy(made->base.name, "cpu", sizeof "cpu");
     fill_identity(info, made->base.units, &made->base.identity);
     if (made->base.units < threads)
-        rtune_log_write(log, RTUNE_LOG_WARN, "cpu: %u threads instead of %u: the system refuses more",
+        rtune_log_write(log, RTUNE_LOG_WARN,
+                        "cpu: %u threads instead of %u: the system refuses more",
                         (unsigned)made->base.units, (unsigned)threads);
     *dev = &made->base;
     made = NULL;
@@ -316,8 +323,8 @@ done:
     return status;
 }
 
-enum rtune_status rtune_device_open_cpu(const struct rtune_device_request *request, rtune_device **dev,
-                                        struct rtune_error *err) {
+enum rtune_status rtune_device_open_cpu(const struct rtune_device_request *request,
+                                        rtune_device **dev, struct rtune_error *err) {
     struct rtune_cpuinfo info;
     rtune_cpuinfo_read("", &info);
     return open_threads(&info, thread_count(&info, request->threads), request->log, dev, err);

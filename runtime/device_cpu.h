@@ -7,7 +7,8 @@
 
 #include "runtime/device.h"
 
-/* As rtune_device_open_cpu, but with exactly that many threads, also more than there are processors. */
+/* As rtune_device_open_cpu, but with exactly that many threads, also more than there are
+ * processors. */
 enum rtune_status rtune_device_cpu_open_exact(uint32_t threads, const struct rtune_log *log,
                                               rtune_device **dev, struct rtune_error *err);
 

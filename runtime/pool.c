@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool.c: a word per direction and thread. A signaller adds 2 to a word; a waiter that gives up spinning
- * sets its bit 0 and sleeps on it, so that only then the signaller pays for a system call.
+ * pool.c: one word per thread says where its part stands:
+ *
+ *   FREE -> OPEN (the caller offers it) -> TAKEN (the thread claims it) -> FREE (the thread is
+ * done)
+ *                                       -> FREE (the caller claims it)
+ *
+ * Whoever gives up spinning for a change adds a flag, ASLEEP (the thread, while FREE) or WATCHED
+ * (the caller, while TAKEN), and sleeps on the word, so that only then the other side pays for a
+ * system call. A thread looks at the run only once it has claimed its part, since only then the run
+ * cannot end without it.
  */
 #include "runtime/pool.h"
 
@@ -21,23 +29,21 @@ enum {
     SPINS_A_LOOK = 32 /* pauses between two looks at the clock */
 };
 
-/* One thread of the pool but the caller's. The caller (or the parent in the tree) writes order, the thread
- * writes done and value. */
+enum { FREE = 0, OPEN = 1, TAKEN = 2, PHASES = 3, ASLEEP = 4, WATCHED = 8, STOP = 16 };
+
+/* One thread of the pool but the caller's, and its part of a run. */
 struct slot {
-    _Alignas(LINE) _Atomic uint32_t order;
-    rtune_pool *pool;
+    _Alignas(LINE) _Atomic uint32_t word;
+    union rtune_cpu_value value;
+    _Alignas(LINE) rtune_pool *pool;
     pthread_t thread;
     uint32_t index;
-    _Alignas(LINE) _Atomic uint32_t done;
-    union rtune_cpu_value value;
-    _Alignas(LINE) uint32_t joined; /* done as of the last run: the callers' own */
 };
 
 struct rtune_pool {
-    /* Written by the caller of a run before any order, read by the threads after it. */
+    /* The run: written by its caller before any offer, read by the threads that claim. */
     struct rtune_pool_work work;
     uint32_t parts;
-    bool stop;
 
     uint64_t spin_ns;
     uint32_t threads;
@@ -47,16 +53,21 @@ struct rtune_pool {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static const uint32_t ASLEEP = 1, STEP = 2;
+static uint32_t word_read(_Atomic uint32_t *word) {
+    return atomic_load_explicit(word, memory_order_acquire);
+}
+
+static bool word_change(_Atomic uint32_t *word, uint32_t *from, uint32_t to) {
+    return atomic_compare_exchange_strong_explicit(word, from, to, memory_order_acq_rel,
+                                                   memory_order_acquire);
+}
 
 static void word_sleep(_Atomic uint32_t *word, uint32_t value) {
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-static void word_signal(_Atomic uint32_t *word) {
-    uint32_t now = atomic_load_explicit(word, memory_order_relaxed) & ~ASLEEP;
-    uint32_t was = atomic_exchange_explicit(word, now + STEP, memory_order_acq_rel);
-    if (was & ASLEEP) syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+static void word_wake(_Atomic uint32_t *word) {
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 static void pause_cpu(void) {
@@ -67,46 +78,55 @@ static void pause_cpu(void) {
 #endif
 }
 
-static bool word_is(_Atomic uint32_t *word, uint32_t value) {
-    return (atomic_load_explicit(word, memory_order_acquire) & ~ASLEEP) == value;
-}
-
-/* Wait until the word is no longer value. */
-static void word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t spin_ns) {
-    if (!word_is(word, value)) return;
+/* Spin until word & mask is value, or spin_ns have passed; its last value. */
+static uint32_t word_spin(_Atomic uint32_t *word, uint32_t mask, uint32_t value, uint64_t spin_ns) {
+    uint32_t now = word_read(word);
+    if ((now & mask) == value || spin_ns == 0) return now;
     for (uint64_t start = rtune_clock_ns(); rtune_clock_ns() - start < spin_ns;)
         for (int k = 0; k < SPINS_A_LOOK; k++) {
-            if (!word_is(word, value)) return;
             pause_cpu();
+            now = word_read(word);
+            if ((now & mask) == value) return now;
         }
-    for (;;) {
-        uint32_t now = value;
-        if (!atomic_compare_exchange_strong_explicit(word, &now, value | ASLEEP, memory_order_acq_rel,
-                                                     memory_order_acquire) &&
-            now != (value | ASLEEP))
-            return;
-        word_sleep(word, value | ASLEEP);
-    }
+    return now;
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* Order the children of thread k in the tree: 2k + 1 and 2k + 2. */
-static void order_children(rtune_pool *pool, uint32_t k, uint32_t parts) {
-    for (uint32_t child = 2 * k + 1; child <= 2 * k + 2 && child < parts; child++)
-        word_signal(&pool->slots[child].order);
+/* Wake the children of part k in the tree, 2k + 1 and 2k + 2, where they sleep. */
+static void wake_children(rtune_pool *pool, uint32_t k, uint32_t parts) {
+    for (uint32_t child = 2 * k + 1; child <= 2 * k + 2 && child < parts; child++) {
+        _Atomic uint32_t *word = &pool->slots[child].word;
+        if (!(word_read(word) & ASLEEP)) continue;
+        if (atomic_fetch_and_explicit(word, ~(uint32_t)ASLEEP, memory_order_acq_rel) & ASLEEP)
+            word_wake(word);
+    }
+}
+
+/* Claim the part as soon as it is offered; false to stop. Without work lately, sleep at once. */
+static bool claim(struct slot *slot, uint64_t spin_ns) {
+    uint32_t now = word_spin(&slot->word, OPEN, OPEN, spin_ns);
+    for (;;) {
+        if (now & STOP) return false;
+        if (now & OPEN) {
+            if (word_change(&slot->word, &now, TAKEN)) return true;
+        } else if ((now & ASLEEP) || word_change(&slot->word, &now, now | ASLEEP)) {
+            word_sleep(&slot->word, FREE | ASLEEP);
+            now = word_read(&slot->word);
+        }
+    }
 }
 
 static void *thread_main(void *argument) {
     struct slot *slot = argument;
     rtune_pool *pool = slot->pool;
-    for (uint32_t seen = 0;; seen += STEP) {
-        word_wait(&slot->order, seen, pool->spin_ns);
-        if (pool->stop) return NULL;
-        order_children(pool, slot->index, pool->parts);
+    for (uint64_t spin_ns = 0; claim(slot, spin_ns); spin_ns = pool->spin_ns) {
+        wake_children(pool, slot->index, pool->parts);
         pool->work.part(pool->work.context, slot->index, &slot->value);
-        word_signal(&slot->done);
+        if (atomic_exchange_explicit(&slot->word, FREE, memory_order_acq_rel) & WATCHED)
+            word_wake(&slot->word);
     }
+    return NULL;
 }
 
 uint32_t rtune_pool_threads(const rtune_pool *pool) { return pool->threads; }
@@ -134,7 +154,8 @@ enum rtune_status rtune_pool_create(uint32_t threads, uint64_t spin_ns, rtune_po
     struct slot *slots = made ? aligned_alloc(LINE, threads * sizeof *slots) : NULL;
     if (!slots) {
         free(made);
-        return rtune_err_set(err, RTUNE_NO_MEMORY, "cpu: no memory for %u threads", (unsigned)threads);
+        return rtune_err_set(err, RTUNE_NO_MEMORY, "cpu: no memory for %u threads",
+                             (unsigned)threads);
     }
     memset(slots, 0, threads * sizeof *slots);
     made->slots = slots;
@@ -147,9 +168,12 @@ enum rtune_status rtune_pool_create(uint32_t threads, uint64_t spin_ns, rtune_po
 
 void rtune_pool_free(rtune_pool *pool) {
     if (!pool) return;
-    pool->stop = true;
-    for (uint32_t k = 1; k < pool->threads; k++) word_signal(&pool->slots[k].order);
-    for (uint32_t k = 1; k < pool->threads; k++) pthread_join(pool->slots[k].thread, NULL);
+    for (uint32_t k = 1; k < pool->threads; k++) {
+        atomic_fetch_or_explicit(&pool->slots[k].word, STOP, memory_order_acq_rel);
+        word_wake(&pool->slots[k].word);
+    }
+    for (uint32_t k = 1; k < pool->threads; k++)
+        pthread_join(pool->slots[k].thread, NULL);
     pthread_mutex_destroy(&pool->busy);
     free(pool->slots);
     free(pool);
@@ -165,18 +189,43 @@ static void run_alone(uint32_t parts, const struct rtune_pool_work *work) {
     }
 }
 
+/* Do part k here if its thread has not begun; the thread's duty to wake its children comes with it.
+ */
+static void take_over(rtune_pool *pool, uint32_t k, const struct rtune_pool_work *work) {
+    struct slot *slot = &pool->slots[k];
+    uint32_t now = word_read(&slot->word);
+    while (now & OPEN)
+        if (word_change(&slot->word, &now, now & ~(uint32_t)OPEN)) {
+            wake_children(pool, k, pool->parts);
+            work->part(work->context, k, &slot->value);
+            return;
+        }
+}
+
+/* Wait until the thread is done with its part. */
+static void await(struct slot *slot, uint64_t spin_ns) {
+    uint32_t now = word_spin(&slot->word, PHASES, FREE, spin_ns);
+    while (now & PHASES) {
+        if (!(now & WATCHED) && !word_change(&slot->word, &now, now | WATCHED)) continue;
+        word_sleep(&slot->word, TAKEN | WATCHED);
+        now = word_read(&slot->word);
+    }
+}
+
 static void run_together(rtune_pool *pool, uint32_t parts, const struct rtune_pool_work *work) {
     union rtune_cpu_value own;
     pool->work = *work;
     pool->parts = parts;
-    order_children(pool, 0, parts);
+    for (uint32_t k = 1; k < parts; k++)
+        atomic_fetch_or_explicit(&pool->slots[k].word, OPEN, memory_order_acq_rel);
+    wake_children(pool, 0, parts);
     work->part(work->context, 0, &own);
+    for (uint32_t k = 1; k < parts; k++)
+        take_over(pool, k, work);
     work->join(work->context, 0, &own);
     for (uint32_t k = 1; k < parts; k++) {
-        struct slot *slot = &pool->slots[k];
-        word_wait(&slot->done, slot->joined, pool->spin_ns);
-        slot->joined += STEP;
-        work->join(work->context, k, &slot->value);
+        await(&pool->slots[k], pool->spin_ns);
+        work->join(work->context, k, &pool->slots[k].value);
     }
 }
 

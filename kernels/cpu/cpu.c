@@ -39,8 +39,10 @@ static bool isa_runs(enum rtune_isa isa) {
     case RTUNE_ISA_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    case RTUNE_ISA_AVX2: return __builtin_cpu_supports("avx2");
-    default: break;
+    case RTUNE_ISA_AVX2:
+        return __builtin_cpu_supports("avx2");
+    default:
+        break;
     }
 #endif
     return isa == RTUNE_ISA_BASE;
@@ -93,14 +95,14 @@ static void prod_i64(result *a, const result *b) { a->bits *= b->bits; }
 #define TAKE_min(a, b) ((b) < (a))
 #define TAKE_max(a, b) ((b) > (a))
 #define EXTREME_INT(op, bits_)                                                                     \
-    static void op##_i##bits_(result *a, const result *b) {                                          \
+    static void op##_i##bits_(result *a, const result *b) {                                        \
         if (TAKE_##op((int##bits_##_t)a->bits, (int##bits_##_t)b->bits)) a->bits = b->bits;        \
     }
 #define EXTREME_FLOAT(op, bits_, end, shift)                                                       \
-    static void op##_f##bits_##_##end(result *a, const result *b) {                                  \
-        const uint##bits_##_t keys[2] = {                                                          \
-            rtune_order_f##bits_((uint##bits_##_t)a->bits) + (shift),                              \
-            rtune_order_f##bits_((uint##bits_##_t)b->bits) + (shift)};                             \
+    static void op##_f##bits_##_##end(result *a, const result *b) {                                \
+        const uint##bits_##_t keys[2] = {rtune_order_f##bits_((uint##bits_##_t)a->bits) + (shift), \
+                                         rtune_order_f##bits_((uint##bits_##_t)b->bits) +          \
+                                             (shift)};                                             \
         if (TAKE_##op((int##bits_##_t)keys[0], (int##bits_##_t)keys[1])) a->bits = b->bits;        \
         a->bits = rtune_canonical_f##bits_((uint##bits_##_t)a->bits);                              \
     }
@@ -130,7 +132,7 @@ struct rule {
 
 enum { ANY = -1 };
 #define RULE(op, dtype, acc, nan_rule, kind, combine)                                              \
-    {RTUNE_##op, RTUNE_##dtype, acc, nan_rule, RTUNE_CPU_##kind, combine}
+    { RTUNE_##op, RTUNE_##dtype, acc, nan_rule, RTUNE_CPU_##kind, combine }
 
 static const struct rule rules[] = {
     RULE(SUM, F32, ANY, ANY, sum_f32, sum_f32),
@@ -189,15 +191,17 @@ enum rtune_status rtune_cpu_kernel_find(const struct rtune_problem *problem,
         return rtune_err_set(err, RTUNE_UNSUPPORTED,
                              "instruction set %d: not in this build, or not of this processor",
                              (int)isa);
-    while (k < RTUNE_CPU_VECTOR_COUNTS && rtune_cpu_items_at(problem->dtype, isa, k) != config->items)
+    while (k < RTUNE_CPU_VECTOR_COUNTS &&
+           rtune_cpu_items_at(problem->dtype, isa, k) != config->items)
         k++;
     if (k == RTUNE_CPU_VECTOR_COUNTS || config->block != 1) {
         const unsigned first = (unsigned)rtune_cpu_items_at(problem->dtype, isa, 0);
-        return rtune_err_set(err, RTUNE_UNSUPPORTED,
-                             "items=%u, block=%u: no cpu kernel for %s (items is one of %u, %u, %u, "
-                             "%u; block is 1)",
-                             (unsigned)config->items, (unsigned)config->block,
-                             rtune_dtype_name(problem->dtype), first, first * 2, first * 4, first * 8);
+        return rtune_err_set(
+            err, RTUNE_UNSUPPORTED,
+            "items=%u, block=%u: no cpu kernel for %s (items is one of %u, %u, %u, "
+            "%u; block is 1)",
+            (unsigned)config->items, (unsigned)config->block, rtune_dtype_name(problem->dtype),
+            first, first * 2, first * 4, first * 8);
     }
     kernel->reduce = (*isas[isa].table)[rule->kind][k];
     kernel->combine = rule->combine;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels/cpu/cpu.h: the cascade on a CPU thread. One serial SIMD kernel reduces a contiguous chunk to an
- * accumulator; another combines accumulators in index order. Knows no threads: runtime/device_cpu.c has
- * the pool.
+ * kernels/cpu/cpu.h: the cascade on a CPU thread. One serial SIMD kernel reduces a contiguous chunk
+ * to an accumulator; another combines accumulators in index order. Knows no threads:
+ * runtime/device_cpu.c has the pool.
  */
 #ifndef RTUNE_KERNELS_CPU_CPU_H
 #define RTUNE_KERNELS_CPU_CPU_H

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu_int.h: private to kernels/cpu. The kinds of kernel, the per-instruction-set tables, and the integer
- * order on floats in which min and max work.
+ * cpu_int.h: private to kernels/cpu. The kinds of kernel, the per-instruction-set tables, and the
+ * integer order on floats in which min and max work.
  *
- * Order keys: the bits of a float, with all but the sign inverted where it is negative, compare as signed
- * integers the way the floats do, with -0 < +0, -NaN lowest and +NaN highest. Adding (subtracting) the
- * number of keys above +infinity, modulo 2^bits, rotates all NaNs to the low (high) end. So one signed
- * integer min or max gives IEEE 754-2019 minimum and maximumNumber with NaNs low, maximum and
- * minimumNumber with NaNs high.
+ * Order keys: the bits of a float, with all but the sign inverted where it is negative, compare as
+ * signed integers the way the floats do, with -0 < +0, -NaN lowest and +NaN highest. Adding
+ * (subtracting) the number of keys above +infinity, modulo 2^bits, rotates all NaNs to the low
+ * (high) end. So one signed integer min or max gives IEEE 754-2019 minimum and maximumNumber with
+ * NaNs low, maximum and minimumNumber with NaNs high.
  */
 #ifndef RTUNE_KERNELS_CPU_CPU_INT_H
 #define RTUNE_KERNELS_CPU_CPU_INT_H
 
 #include "kernels/cpu/cpu.h"
 
-/* One kernel per kind and items. _wide: i32 in, i64 out. _low, _high: where NaNs are in the order. */
+/* One kernel per kind and items. _wide: i32 in, i64 out. _low, _high: where NaNs are in the order.
+ */
 #define RTUNE_CPU_KINDS(X)                                                                         \
     X(sum_f32)                                                                                     \
     X(sum_f64)                                                                                     \
@@ -46,8 +47,8 @@ enum rtune_cpu_kind {
         RTUNE_CPU_KIND_COUNT
 };
 
-/* Elements in flight: 1, 2, 4 or 8 logical vectors of 64 bytes, whatever a register holds. So the bits of
- * a config are the same for every instruction set. */
+/* Elements in flight: 1, 2, 4 or 8 logical vectors of 64 bytes, whatever a register holds. So the
+ * bits of a config are the same for every instruction set. */
 enum { RTUNE_CPU_VECTOR = 64, RTUNE_CPU_VECTOR_COUNTS = 4 };
 
 typedef const rtune_cpu_reduce_fn rtune_cpu_table[RTUNE_CPU_KIND_COUNT][RTUNE_CPU_VECTOR_COUNTS];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simd.h: private to kernels/cpu. Registers of the instruction set that this translation unit is compiled
- * for, as GCC and clang vector types, and the few operations that those have no operator for.
+ * simd.h: private to kernels/cpu. Registers of the instruction set that this translation unit is
+ * compiled for, as GCC and clang vector types, and the few operations that those have no operator
+ * for.
  *
  * A logical vector is 64 bytes everywhere: SIMD_PIECES registers.
  */
@@ -42,8 +43,8 @@ struct simd_halves {
     simd_u64 low, high;
 };
 
-/* Functions would pass registers by value across an ABI that depends on the instruction set: macros.
- * Signed minimum and maximum. */
+/* Functions would pass registers by value across an ABI that depends on the instruction set:
+ * macros. Signed minimum and maximum. */
 #if SIMD_AVX512
 #define SIMD_MIN_I32(a, b) ((simd_i32)_mm512_min_epi32((__m512i)(a), (__m512i)(b)))
 #define SIMD_MAX_I32(a, b) ((simd_i32)_mm512_max_epi32((__m512i)(a), (__m512i)(b)))
@@ -64,8 +65,8 @@ struct simd_halves {
 #define SIMD_MAX_I64(a, b) SIMD_PICK((a) > (b), a, b)
 #endif
 
-/* All ones where x is negative. Only AVX-512 shifts 64-bit lanes arithmetically; only there is a compare
- * dearer than a shift. */
+/* All ones where x is negative. Only AVX-512 shifts 64-bit lanes arithmetically; only there is a
+ * compare dearer than a shift. */
 #define SIMD_SIGN_I32(x) ((x) >> 31)
 #if SIMD_AVX512
 #define SIMD_SIGN_I64(x) ((x) >> 63)
@@ -80,8 +81,9 @@ struct simd_halves {
 #define EACH_8(M) EACH_4(M) M(4) M(5) M(6) M(7)
 #define EACH_16(M) EACH_8(M) M(8) M(9) M(10) M(11) M(12) M(13) M(14) M(15)
 #define EACH_32(M)                                                                                 \
-    EACH_16(M) M(16) M(17) M(18) M(19) M(20) M(21) M(22) M(23) M(24) M(25) M(26) M(27) M(28) M(29) \
-    M(30) M(31)
+    EACH_16(M)                                                                                     \
+    M(16) M(17) M(18) M(19) M(20) M(21) M(22) M(23) M(24) M(25) M(26) M(27) M(28) M(29) M(30)      \
+        M(31)
 
 /* SIMD_EACH_v: over the registers of v logical vectors. */
 #if SIMD_BYTES == 64

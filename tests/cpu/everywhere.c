@@ -21,20 +21,22 @@ int everywhere_setup(void **state) {
 
 int everywhere_teardown(void **state) {
     (void)state;
-    for (uint32_t k = 0; k < EVERYWHERE_THREADS; k++) devices[k]->ops->close(devices[k]);
+    for (uint32_t k = 0; k < EVERYWHERE_THREADS; k++)
+        devices[k]->ops->close(devices[k]);
     return 0;
 }
 
 rtune_device *everywhere_device(uint32_t threads) { return devices[threads - 1]; }
 
 union rtune_cpu_value device_reduce(rtune_device *dev, const struct rtune_problem *problem,
-                                    const struct rtune_config *config, uint32_t grid, const void *in) {
+                                    const struct rtune_config *config, uint32_t grid,
+                                    const void *in) {
     struct rtune_error err;
     union rtune_cpu_value out;
     rtune_kernel *kernel = NULL;
     memset(&out, 0xab, sizeof out);
-    const struct rtune_launch_request request = {
-        .args = {.in = in, .out = &out, .n = problem->n}, .grid = grid};
+    const struct rtune_launch_request request = {.args = {.in = in, .out = &out, .n = problem->n},
+                                                 .grid = grid};
     if (dev->ops->kernel_open(dev, problem, config, NULL, 0, &kernel, &err) != RTUNE_OK ||
         dev->ops->launch(dev, kernel, &request, &err) != RTUNE_OK)
         fail_msg("%s", err.message);
@@ -62,7 +64,8 @@ void check_everywhere(const struct rtune_problem *problem, const void *in,
             struct rtune_cpu_kernel kernel;
             union rtune_cpu_value value;
             assert_int_equal(
-                rtune_cpu_kernel_find(problem, &config, (enum rtune_isa)isa, &kernel, NULL), RTUNE_OK);
+                rtune_cpu_kernel_find(problem, &config, (enum rtune_isa)isa, &kernel, NULL),
+                RTUNE_OK);
             kernel.reduce(in, problem->n, &value);
             check_one(problem, expected, &value, rtune_isa_name((enum rtune_isa)isa), 1, 1,
                       config.items);

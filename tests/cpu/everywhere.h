@@ -18,7 +18,8 @@ rtune_device *everywhere_device(uint32_t threads);
 
 /* Reduce on a device with one config; the test fails where that fails. */
 union rtune_cpu_value device_reduce(rtune_device *dev, const struct rtune_problem *problem,
-                                    const struct rtune_config *config, uint32_t grid, const void *in);
+                                    const struct rtune_config *config, uint32_t grid,
+                                    const void *in);
 
 /* Fail the test unless every result matches. */
 void check_everywhere(const struct rtune_problem *problem, const void *in,

@@ -24,7 +24,8 @@ static double exact_element(enum rtune_op op, uint64_t bits) {
     return signed_unit(bits) * 1e6;
 }
 
-static double float_element(enum rtune_op op, enum data_set set, uint64_t bits, bool *negative_nan) {
+static double float_element(enum rtune_op op, enum data_set set, uint64_t bits,
+                            bool *negative_nan) {
     const uint64_t dice = bits >> 40;
     *negative_nan = false;
     switch (set) {
@@ -38,7 +39,8 @@ static double float_element(enum rtune_op op, enum data_set set, uint64_t bits, 
     case DATA_NANS:
         *negative_nan = dice & 8;
         return dice % 5 == 0 ? (double)NAN : (double)(bits % 17) - 8.0;
-    default: return exact_element(op, bits);
+    default:
+        return exact_element(op, bits);
     }
 }
 
@@ -146,10 +148,18 @@ struct expected reference(const struct rtune_problem *problem, enum data_set set
     for (uint64_t i = 0; i < problem->n; i++) {
         const int64_t x = integer(problem, in, i);
         switch (problem->op) {
-        case RTUNE_SUM: total += (uint64_t)x; break;
-        case RTUNE_PROD: total *= (uint64_t)x; break;
-        case RTUNE_MIN: total = x < (int64_t)total ? (uint64_t)x : total; break;
-        default: total = x > (int64_t)total ? (uint64_t)x : total; break;
+        case RTUNE_SUM:
+            total += (uint64_t)x;
+            break;
+        case RTUNE_PROD:
+            total *= (uint64_t)x;
+            break;
+        case RTUNE_MIN:
+            total = x < (int64_t)total ? (uint64_t)x : total;
+            break;
+        default:
+            total = x > (int64_t)total ? (uint64_t)x : total;
+            break;
         }
     }
     expected.value.bits = total;
@@ -172,8 +182,8 @@ void guarded_make(struct guarded *guarded, size_t size) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t inner = (size + page - 1) / page * page;
     guarded->map_size = inner + 2 * page;
-    guarded->map = mmap(NULL, guarded->map_size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    guarded->map =
+        mmap(NULL, guarded->map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (guarded->map == MAP_FAILED || mprotect(guarded->map, page, PROT_NONE) != 0 ||
         mprotect(guarded->map + page + inner, page, PROT_NONE) != 0) {
         perror("guarded memory");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reference.h: data sets, results computed one element at a time in another way than the kernels do, and
- * memory with forbidden pages on both sides.
+ * reference.h: data sets, results computed one element at a time in another way than the kernels
+ * do, and memory with forbidden pages on both sides.
  */
 #ifndef RTUNE_TESTS_CPU_REFERENCE_H
 #define RTUNE_TESTS_CPU_REFERENCE_H
@@ -9,7 +9,8 @@
 #include "kernels/cpu/cpu.h"
 
 enum data_set {
-    DATA_EXACT,  /* every order of summation or multiplication is exact (floats), any bits (integers) */
+    DATA_EXACT, /* every order of summation or multiplication is exact (floats), any bits (integers)
+                 */
     DATA_RANDOM, /* floats that round; sums and products have a bound */
     DATA_ZEROS,  /* zeros of both signs among numbers */
     DATA_NANS,   /* a few NaNs of both signs */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_cpu_cases.c: inputs that reductions elsewhere got wrong, with the right answer, on every cpu kernel
- * and number of threads. The names say the kind: identities, NaN, signed zero, integer width, alignment.
+ * test_cpu_cases.c: inputs that reductions elsewhere got wrong, with the right answer, on every cpu
+ * kernel and number of threads. The names say the kind: identities, NaN, signed zero, integer
+ * width, alignment.
  */
 #include "tests/cpu/everywhere.h"
 
@@ -25,14 +26,16 @@ static struct rtune_problem problem_of(enum rtune_op op, enum rtune_dtype dtype,
 static void *equal_f32(float value, uint64_t n) {
     float *x = malloc(n * sizeof *x);
     assert_non_null(x);
-    for (uint64_t i = 0; i < n; i++) x[i] = value;
+    for (uint64_t i = 0; i < n; i++)
+        x[i] = value;
     return x;
 }
 
 static void *equal_f64(double value, uint64_t n) {
     double *x = malloc(n * sizeof *x);
     assert_non_null(x);
-    for (uint64_t i = 0; i < n; i++) x[i] = value;
+    for (uint64_t i = 0; i < n; i++)
+        x[i] = value;
     return x;
 }
 
@@ -67,7 +70,8 @@ static void test_all_negative(void **state) {
     struct rtune_problem narrow = problem_of(RTUNE_MAX, RTUNE_F32, N);
     struct rtune_problem full = problem_of(RTUNE_MAX, RTUNE_F64, N);
     (void)state;
-    for (int i = 0; i < N; i++) x[i] = -(float)(i + 1), y[i] = -(double)(i + 1);
+    for (int i = 0; i < N; i++)
+        x[i] = -(float)(i + 1), y[i] = -(double)(i + 1);
     check_f32(&narrow, x, -1.0f);
     check_f64(&full, y, -1.0);
 }
@@ -84,7 +88,8 @@ static void test_one_nan(void **state) {
     check_f32(&problem, small, 5.0f);
     problem.n = N;
     for (size_t k = 0; k < RTUNE_ARRAY_SIZE(places); k++) {
-        for (int i = 0; i < N; i++) x[i] = (float)(i * 37 % N) / N;
+        for (int i = 0; i < N; i++)
+            x[i] = (float)(i * 37 % N) / N;
         const int largest = (N - 1) * 2989 % N; /* 2989 is 37's inverse modulo 4096 */
         assert_true(x[largest] == (float)(N - 1) / N);
         x[places[k]] = NAN;
@@ -105,6 +110,27 @@ static void test_all_nan(void **state) {
             check_equal(RTUNE_MIN, (enum rtune_nan)rule, NAN, sizes[k], NAN);
             check_equal(RTUNE_MAX, (enum rtune_nan)rule, NAN, sizes[k], NAN);
         }
+}
+
+/* NaNs that fill what one thread gets: the rule holds where partial results meet, too. */
+static void test_nan_halves(void **state) {
+    enum { N = 4096 };
+    float x[N];
+    double y[N];
+    (void)state;
+    for (int half = 0; half < 2; half++) {
+        for (int i = 0; i < N; i++)
+            x[i] = i / (N / 2) == half ? NAN : 5.0f, y[i] = x[i];
+        for (int op = 0; op < 2; op++) {
+            struct rtune_problem narrow = problem_of(op ? RTUNE_MIN : RTUNE_MAX, RTUNE_F32, N);
+            struct rtune_problem full = problem_of(narrow.op, RTUNE_F64, N);
+            check_f32(&narrow, x, NAN);
+            check_f64(&full, y, NAN);
+            narrow.nan_rule = full.nan_rule = RTUNE_NAN_IGNORE;
+            check_f32(&narrow, x, 5.0f);
+            check_f64(&full, y, 5.0);
+        }
+    }
 }
 
 /* A13: zeros of one sign, and -0 < +0. */
@@ -137,12 +163,15 @@ static void test_wide_integers(void **state) {
     problem.acc = RTUNE_NATIVE;
     check_int(&problem, six, 0x80000000);
     assert_non_null(x);
-    for (int i = 0; i < 100003; i++) x[i] = INT32_MIN;
+    for (int i = 0; i < 100003; i++)
+        x[i] = INT32_MIN;
     problem = problem_of(RTUNE_SUM, RTUNE_I32, 100003);
     check_int(&problem, x, INT64_C(100003) * INT32_MIN);
-    for (int i = 0; i < 100003; i++) x[i] = INT32_MAX;
+    for (int i = 0; i < 100003; i++)
+        x[i] = INT32_MAX;
     check_int(&problem, x, INT64_C(100003) * INT32_MAX);
-    for (int i = 0; i < 100003; i++) x[i] = 1;
+    for (int i = 0; i < 100003; i++)
+        x[i] = 1;
     x[17] = x[99000] = -65536, x[50000] = 3;
     problem.op = RTUNE_PROD;
     check_int(&problem, x, INT64_C(3) << 32);
@@ -158,7 +187,8 @@ static void test_product_of_ones(void **state) {
     int64_t y[65];
     int32_t z[65];
     (void)state;
-    for (int i = 0; i < 65; i++) y[i] = z[i] = 1;
+    for (int i = 0; i < 65; i++)
+        y[i] = z[i] = 1;
     check_f32(&narrow, x, 1.0f);
     check_int(&wide, y, 1);
     check_int(&small, z, 1);
@@ -240,17 +270,20 @@ static void test_many_ones(void **state) {
             struct rtune_cpu_kernel kernel;
             union rtune_cpu_value value;
             assert_int_equal(
-                rtune_cpu_kernel_find(&problem, &config, (enum rtune_isa)isa, &kernel, NULL), RTUNE_OK);
+                rtune_cpu_kernel_find(&problem, &config, (enum rtune_isa)isa, &kernel, NULL),
+                RTUNE_OK);
             kernel.reduce(x, problem.n, &value);
             assert_float_equal(get_f32(&value), 33554432.0f, 33554432.0f * 1e-6f);
         }
-        const union rtune_cpu_value value = device_reduce(everywhere_device(4), &problem, &config, 4, x);
+        const union rtune_cpu_value value =
+            device_reduce(everywhere_device(4), &problem, &config, 4, x);
         assert_float_equal(get_f32(&value), 33554432.0f, 33554432.0f * 1e-6f);
     }
     free(x);
 }
 
-/* The same beyond 2^24 in every lane of one vector: one small buffer of ones, mapped again and again. */
+/* The same beyond 2^24 in every lane of one vector: one small buffer of ones, mapped again and
+ * again. */
 static void test_very_many_ones(void **state) {
     enum { PIECE = 2 << 20, PIECES = 640 };
     struct rtune_problem problem = problem_of(RTUNE_SUM, RTUNE_F32, (uint64_t)PIECE / 4 * PIECES);
@@ -268,7 +301,8 @@ static void test_very_many_ones(void **state) {
         assert_true(mmap(all + k * PIECE, PIECE, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) !=
                     MAP_FAILED);
     config.items = rtune_cpu_items_at(RTUNE_F32, RTUNE_ISA_BASE, 0);
-    const union rtune_cpu_value value = device_reduce(everywhere_device(1), &problem, &config, 1, all);
+    const union rtune_cpu_value value =
+        device_reduce(everywhere_device(1), &problem, &config, 1, all);
     assert_true(problem.n > UINT64_C(1) << 28 && get_f32(&value) == (float)problem.n);
     munmap(all, (size_t)PIECE * PIECES);
     close(fd);
@@ -277,13 +311,13 @@ static void test_very_many_ones(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_infinite),    cmocka_unit_test(test_all_negative),
-        cmocka_unit_test(test_one_nan),         cmocka_unit_test(test_all_nan),
-        cmocka_unit_test(test_zeros),           cmocka_unit_test(test_wide_integers),
-        cmocka_unit_test(test_product_of_ones), cmocka_unit_test(test_large_integers),
-        cmocka_unit_test(test_one_element),     cmocka_unit_test(test_unaligned),
-        cmocka_unit_test(test_tiny),            cmocka_unit_test(test_many_ones),
-        cmocka_unit_test(test_very_many_ones),
+        cmocka_unit_test(test_all_infinite),   cmocka_unit_test(test_all_negative),
+        cmocka_unit_test(test_one_nan),        cmocka_unit_test(test_all_nan),
+        cmocka_unit_test(test_nan_halves),     cmocka_unit_test(test_zeros),
+        cmocka_unit_test(test_wide_integers),  cmocka_unit_test(test_product_of_ones),
+        cmocka_unit_test(test_large_integers), cmocka_unit_test(test_one_element),
+        cmocka_unit_test(test_unaligned),      cmocka_unit_test(test_tiny),
+        cmocka_unit_test(test_many_ones),      cmocka_unit_test(test_very_many_ones),
     };
     return cmocka_run_group_tests(tests, everywhere_setup, everywhere_teardown);
 }

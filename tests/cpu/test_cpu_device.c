@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_cpu_device.c: the cpu device through the device interface: launches from several threads of the
- * program at once, accumulation, empty inputs, refusals, memory, streams and events.
+ * test_cpu_device.c: the cpu device through the device interface: launches from several threads of
+ * the program at once, accumulation, empty inputs, refusals, memory, streams and events.
  */
 #include "tests/cpu/everywhere.h"
 
@@ -93,7 +93,8 @@ static void test_two_hosts(void **state) {
     static int64_t data[N];
     struct host hosts[HOSTS];
     (void)state;
-    for (int i = 0; i < N; i++) data[i] = i;
+    for (int i = 0; i < N; i++)
+        data[i] = i;
     for (uint32_t threads = 1; threads <= EVERYWHERE_THREADS; threads++) {
         for (int h = 0; h < HOSTS; h++) {
             hosts[h] = (struct host){.dev = everywhere_device(threads), .data = data, .n = N};
@@ -227,7 +228,8 @@ static void test_streams_and_events(void **state) {
     assert_int_equal(dev->ops->event_create(dev, true, &last, NULL), RTUNE_OK);
     assert_int_equal(dev->ops->event_us(dev, first, last, &us, NULL), RTUNE_INVALID);
     assert_int_equal(dev->ops->event_record(dev, first, stream, NULL), RTUNE_OK);
-    for (uint64_t k = 0, salt = 1; k < 1000; k++) assert_true((salt = rtune_rng_at(salt, k)) != k);
+    for (uint64_t k = 0, salt = 1; k < 1000; k++)
+        assert_true((salt = rtune_rng_at(salt, k)) != k);
     assert_int_equal(dev->ops->event_record(dev, last, stream, NULL), RTUNE_OK);
     assert_int_equal(dev->ops->event_done(dev, last, &done, NULL), RTUNE_OK);
     assert_true(done);

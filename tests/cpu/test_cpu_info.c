@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_cpu_info.c: what is read from /proc and /sys, against made-up trees of files: control groups of both
- * versions, quotas on ancestors, caches, models, and nothing at all.
+ * test_cpu_info.c: what is read from /proc and /sys, against made-up trees of files: control groups
+ * of both versions, quotas on ancestors, caches, models, and nothing at all.
  */
 #include "runtime/cpuinfo.h"
 
@@ -44,7 +44,8 @@ static void put(const char *path, const char *text) {
     *slash = '\0';
     if (rtune_folder_make(whole, 0700, &err) != RTUNE_OK) fail_msg("%s", err.message);
     *slash = '/';
-    if (rtune_file_write(whole, text, strlen(text), 0600, &err) != RTUNE_OK) fail_msg("%s", err.message);
+    if (rtune_file_write(whole, text, strlen(text), 0600, &err) != RTUNE_OK)
+        fail_msg("%s", err.message);
 }
 
 /* Processors of the affinity mask: what the quotas cap. */
@@ -69,7 +70,8 @@ static void test_nothing(void **state) {
 static void test_model(void **state) {
     struct rtune_cpuinfo info;
     (void)state;
-    put("/proc/cpuinfo", "processor\t: 0\nmodel\t\t: 7\nmodel name\t: A  B|C=3,0 @ 2 GHz \nflags: x\n");
+    put("/proc/cpuinfo",
+        "processor\t: 0\nmodel\t\t: 7\nmodel name\t: A  B|C=3,0 @ 2 GHz \nflags: x\n");
     rtune_cpuinfo_read(root, &info);
     assert_string_equal(info.model, "A B_C_3_0 @ 2 GHz");
     put("/proc/cpuinfo", "processor : 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n");
@@ -114,8 +116,10 @@ static void test_quota_v1(void **state) {
 
 /* Two processors with caches of their own but for the last level. */
 static void test_caches(void **state) {
-    static const char *const values[4][3] = {
-        {"1", "Data", "48K"}, {"1", "Instruction", "32K"}, {"2", "Unified", "2M"}, {"3", "Unified", "30720K"}};
+    static const char *const values[4][3] = {{"1", "Data", "48K"},
+                                             {"1", "Instruction", "32K"},
+                                             {"2", "Unified", "2M"},
+                                             {"3", "Unified", "30720K"}};
     struct rtune_cpuinfo info;
     (void)state;
     for (int cpu = 0; cpu < 2; cpu++)
@@ -123,8 +127,8 @@ static void test_caches(void **state) {
             for (int k = 0; k < 3; k++) {
                 static const char *const names[] = {"level", "type", "size"};
                 char path[128], text[32];
-                snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", cpu, index,
-                         names[k]);
+                snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/%s", cpu,
+                         index, names[k]);
                 snprintf(text, sizeof text, "%s\n", values[index][k]);
                 put(path, text);
                 snprintf(path, sizeof path,
@@ -175,9 +179,8 @@ static void test_here(void **state) {
 int main(void) {
 #define IN_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
     const struct CMUnitTest tests[] = {
-        IN_ROOT(test_nothing),  IN_ROOT(test_model),  IN_ROOT(test_quota_v2),
-        IN_ROOT(test_quota_v1), IN_ROOT(test_caches), IN_ROOT(test_memory),
-        IN_ROOT(test_here),
+        IN_ROOT(test_nothing), IN_ROOT(test_model),  IN_ROOT(test_quota_v2), IN_ROOT(test_quota_v1),
+        IN_ROOT(test_caches),  IN_ROOT(test_memory), IN_ROOT(test_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_cpu_kernels.c: every cpu kernel (op, dtype, acc, NaN rule, items, instruction set) over small and odd
- * sizes, element-aligned bases and guarded memory, against plain loops; and bits that must be equal.
+ * test_cpu_kernels.c: every cpu kernel (op, dtype, acc, NaN rule, items, instruction set) over
+ * small and odd sizes, element-aligned bases and guarded memory, against plain loops; and bits that
+ * must be equal.
  */
 #include "tests/cpu/reference.h"
 
@@ -58,13 +59,14 @@ static void check_kernels(const struct rtune_problem *problem, const unsigned ch
                           const struct expected *expected) {
     for (int isa = 0; isa <= (int)rtune_isa_detect(); isa++) {
         uint32_t items;
-        for (size_t k = 0; (items = rtune_cpu_items_at(problem->dtype, (enum rtune_isa)isa, k)); k++)
+        for (size_t k = 0; (items = rtune_cpu_items_at(problem->dtype, (enum rtune_isa)isa, k));
+             k++)
             check_kernel(problem, (enum rtune_isa)isa, items, in, expected);
     }
 }
 
-/* The data at each base: 0 ... 3 elements behind the first guard page, and right before the last one. What
- * is between data and guard pages would show in a result. */
+/* The data at each base: 0 ... 3 elements behind the first guard page, and right before the last
+ * one. What is between data and guard pages would show in a result. */
 static void check_places(struct rtune_problem *problem, enum data_set set, uint64_t seed,
                          const struct guarded *memory) {
     const size_t size = rtune_dtype_size(problem->dtype);
@@ -114,7 +116,8 @@ static void test_same_bits(void **state) {
             for (int isa = 0; isa <= (int)rtune_isa_detect(); isa++) {
                 struct rtune_cpu_kernel kernel;
                 assert_int_equal(
-                    rtune_cpu_kernel_find(&problem, &config, (enum rtune_isa)isa, &kernel, NULL), 0);
+                    rtune_cpu_kernel_find(&problem, &config, (enum rtune_isa)isa, &kernel, NULL),
+                    0);
                 for (size_t offset = 0; offset < 2; offset++) {
                     unsigned char *base = (unsigned char *)data + offset * size;
                     data_fill(&problem, DATA_RANDOM, seed, base, N);
@@ -133,7 +136,8 @@ static void test_find_refuses(void **state) {
     struct rtune_cpu_kernel kernel;
     struct rtune_error err;
     (void)state;
-    assert_int_equal(rtune_cpu_kernel_find(&problem, &config, RTUNE_ISA_BASE, &kernel, &err), RTUNE_OK);
+    assert_int_equal(rtune_cpu_kernel_find(&problem, &config, RTUNE_ISA_BASE, &kernel, &err),
+                     RTUNE_OK);
     config.items = 48;
     assert_int_equal(rtune_cpu_kernel_find(&problem, &config, RTUNE_ISA_BASE, &kernel, &err),
                      RTUNE_UNSUPPORTED);
@@ -157,8 +161,8 @@ static void test_find_refuses(void **state) {
                      RTUNE_UNSUPPORTED);
 }
 
-/* Every problem that the tables list has a kernel, the default config is one of its configs, and the
- * values of the items axis are those that rtune_config_check allows. */
+/* Every problem that the tables list has a kernel, the default config is one of its configs, and
+ * the values of the items axis are those that rtune_config_check allows. */
 static void test_axis(void **state) {
     struct rtune_problem problem;
     struct rtune_error err;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_cpu_pool.c: every part once, joins in order, values intact; from sleep and from spinning, with more
- * threads than processors, from several threads of the program at once. Meant to run under TSan as well.
+ * test_cpu_pool.c: every part once, joins in order, values intact; from sleep and from spinning,
+ * with more threads than processors, from several threads of the program at once. Meant to run
+ * under TSan as well.
  */
 #include "runtime/pool.h"
 
@@ -15,7 +16,8 @@
 enum { PARTS_MAX = 8, THREADS_MAX = 4 };
 static const uint64_t spins[] = {0, 50000};
 
-/* Plain counters: a part that ran twice, or at the same time as another of its number, is a race. */
+/* Plain counters: a part that ran twice, or at the same time as another of its number, is a race.
+ */
 struct tally {
     uint32_t parts[PARTS_MAX];
     uint32_t joined;

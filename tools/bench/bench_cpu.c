@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_cpu.c: launches of the cpu device beside `#pragma omp parallel for simd reduction` on as
+ * many threads
+ * (-O3 -march=native), and beside this machine's read bandwidth. For developers.
+ *
+ * Prints CSV: op,dtype,n,threads,ours_us,omp_us,ratio,GB_s; ratio is ours / omp, GB_s is ours. The
+ * op "read" is the read kernel: its time stands under omp_us, its bandwidth under GB_s. Rounds of
+ * calls alternate; each starts with calls that are not timed, until the other's threads no longer
+ * spin and the scheduler has spread these; a round gives its median, a line the median of the
+ * rounds.
+ *
+ * Threads are bound to processors, unless BENCH_CPU_UNPINNED is set.
+ *
+ * Usage: bench_cpu [MiB ...]        sizes of the input (default: 1 16 256 and 4 x the last-level
+ * cache)
+ */
+#include "base/clock.h"
+#include "base/num.h"
+#include "base/parse.h"
+#include "runtime/device.h"
+
+#include <dirent.h>
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROUNDS = 15, CALLS_MAX = 1000, ROUND_NS = 10000000, WARM_NS = 40000000 };
+
+/* ---- peers ----------------------------------------------------------------------------------- */
+
+#define OMP_SUM(name, type, total_type)                                                            \
+    static void name(const void *in, uint64_t n, void *out) {                                      \
+        const type *x = in;                                                                        \
+        total_type s = 0;                                                                          \
+        _Pragma("omp parallel for simd reduction(+ : s)") for (uint64_t i = 0; i < n; i++) s +=    \
+            x[i];                                                                                  \
+        memcpy(out, &s, sizeof s);                                                                 \
+    }
+#define OMP_EXTREME(name, type, op, compare)                                                       \
+    static void name(const void *in, uint64_t n, void *out) {                                      \
+        const type *x = in;                                                                        \
+        type s = x[0];                                                                             \
+        _Pragma(op) for (uint64_t i = 0; i < n; i++) s = x[i] compare s ? x[i] : s;                \
+        memcpy(out, &s, sizeof s);                                                                 \
+    }
+OMP_SUM(omp_sum_f32, float, float)
+OMP_SUM(omp_sum_f64, double, double)
+OMP_SUM(omp_sum_i32, int32_t, int64_t)
+OMP_SUM(omp_sum_i64, int64_t, int64_t)
+OMP_EXTREME(omp_min_f32, float, "omp parallel for simd reduction(min : s)", <)
+OMP_EXTREME(omp_max_f32, float, "omp parallel for simd reduction(max : s)", >)
+OMP_EXTREME(omp_min_f64, double, "omp parallel for simd reduction(min : s)", <)
+OMP_EXTREME(omp_max_i32, int32_t, "omp parallel for simd reduction(max : s)", >)
+OMP_EXTREME(omp_max_i64, int64_t, "omp parallel for simd reduction(max : s)", >)
+
+/* Reads everything and does next to nothing with it. */
+static void read_all(const void *in, uint64_t n, void *out) {
+    typedef uint64_t vector __attribute__((vector_size(64), aligned(8)));
+    const vector *x = in;
+    const uint64_t trips = n / (8 * sizeof(vector));
+    uint64_t bits = 0;
+#pragma omp parallel reduction(| : bits)
+    {
+        vector a = {0}, b = {0}, c = {0}, d = {0};
+#pragma omp for schedule(static)
+        for (uint64_t i = 0; i < trips; i++) {
+            const vector *p = x + 8 * i;
+            a |= p[0] | p[4], b |= p[1] | p[5], c |= p[2] | p[6], d |= p[3] | p[7];
+        }
+        a |= b | c | d;
+        for (int k = 0; k < 8; k++)
+            bits |= a[k];
+    }
+    memcpy(out, &bits, sizeof bits);
+}
+
+struct peer {
+    enum rtune_op op;
+    enum rtune_dtype dtype;
+    void (*reduce)(const void *in, uint64_t n, void *out);
+};
+static const struct peer peers[] = {
+    {RTUNE_SUM, RTUNE_F32, omp_sum_f32}, {RTUNE_SUM, RTUNE_F64, omp_sum_f64},
+    {RTUNE_SUM, RTUNE_I32, omp_sum_i32}, {RTUNE_SUM, RTUNE_I64, omp_sum_i64},
+    {RTUNE_MIN, RTUNE_F32, omp_min_f32}, {RTUNE_MAX, RTUNE_F32, omp_max_f32},
+    {RTUNE_MIN, RTUNE_F64, omp_min_f64}, {RTUNE_MAX, RTUNE_I32, omp_max_i32},
+    {RTUNE_MAX, RTUNE_I64, omp_max_i64},
+};
+
+/* ---- timing ---------------------------------------------------------------------------------- */
+
+/* One side of a comparison: a launch, or a peer where kernel is NULL. */
+struct side {
+    rtune_device *dev;
+    const rtune_kernel *kernel;
+    struct rtune_launch_request request;
+    void (*reduce)(const void *in, uint64_t n, void *out);
+    double rounds[ROUNDS];
+};
+
+static void die(const struct rtune_error *err) {
+    fprintf(stderr, "bench_cpu: %s\n", err->message);
+    exit(1);
+}
+
+static void call(const struct side *side) {
+    struct rtune_error err;
+    if (!side->kernel)
+        side->reduce(side->request.args.in, side->request.args.n, side->request.args.out);
+    else if (side->dev->ops->launch(side->dev, side->kernel, &side->request, &err) != RTUNE_OK)
+        die(&err);
+}
+
+static int compare_double(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count) {
+    qsort(values, count, sizeof *values, compare_double);
+    return values[count / 2];
+}
+
+static void time_round(struct side *side, int round) {
+    double us[CALLS_MAX];
+    size_t count = 0;
+    for (uint64_t start = rtune_clock_ns(); rtune_clock_ns() - start < WARM_NS;)
+        call(side);
+    for (uint64_t start = rtune_clock_ns(), now = start;
+         count < CALLS_MAX && (count < 3 || now - start < ROUND_NS); count++) {
+        const uint64_t before = rtune_clock_ns();
+        call(side);
+        now = rtune_clock_ns();
+        us[count] = (double)(now - before) / 1000.0;
+    }
+    side->rounds[round] = median(us, count);
+}
+
+static void print_us(double us) {
+    printf("%llu.%02llu", (unsigned long long)us, (unsigned long long)(us * 100.0) % 100);
+}
+
+static void print_line(const char *op, const char *dtype, uint64_t n, uint32_t threads, double ours,
+                       double peer, double bytes_us) {
+    printf("%s,%s,%llu,%u,", op, dtype, (unsigned long long)n, (unsigned)threads);
+    print_us(ours);
+    printf(",");
+    print_us(peer);
+    printf(",");
+    print_us(peer > 0 ? ours / peer : 0);
+    printf(",");
+    print_us(bytes_us / 1000.0);
+    printf("\n");
+    fflush(stdout);
+}
+
+/* ---- placement ------------------------------------------------------------------------------- */
+
+/* Bind a thread (0: this one) to the k-th processor of the mask. */
+static void pin(pid_t thread, int k, const cpu_set_t *mask) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, mask) && k-- == 0) CPU_SET(cpu, &one);
+    if (sched_setaffinity(thread, sizeof one, &one) != 0) perror("bench_cpu: sched_setaffinity");
+}
+
+/* Both sides' threads on the same processors, one each: where the scheduler puts them is not
+ * compared. To be called before OpenMP has threads: all but the first are the device's. */
+static void pin_threads(void) {
+    cpu_set_t mask;
+    DIR *tasks = opendir("/proc/self/task");
+    int k = 1;
+    if (!tasks || sched_getaffinity(0, sizeof mask, &mask) != 0) return;
+    for (struct dirent *entry; (entry = readdir(tasks));) {
+        uint64_t thread = 0;
+        if (rtune_parse_u64(entry->d_name, 1, INT32_MAX, &thread, NULL) == RTUNE_OK &&
+            (pid_t)thread != getpid())
+            pin((pid_t)thread, k++, &mask);
+    }
+    closedir(tasks);
+#pragma omp parallel
+    pin(0, omp_get_thread_num(), &mask);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static void bench_read(rtune_device *dev, const void *in, size_t bytes) {
+    uint64_t out;
+    struct side read = {.request = {.args = {.in = in, .n = bytes, .out = &out}},
+                        .reduce = read_all};
+    for (int round = 0; round < ROUNDS; round++)
+        time_round(&read, round);
+    const double us = median(read.rounds, ROUNDS);
+    print_line("read", "u64", bytes / 8, dev->units, 0, us, (double)bytes / us);
+}
+
+static void bench_peer(rtune_device *dev, const struct peer *peer, const void *in, size_t bytes) {
+    const uint64_t n = bytes / rtune_dtype_size(peer->dtype);
+    struct rtune_problem problem = RTUNE_PROBLEM(peer->op, peer->dtype, n);
+    const struct rtune_config config = rtune_config_default(&problem, false);
+    struct rtune_error err;
+    rtune_kernel *kernel = NULL;
+    uint64_t out[2];
+    if (dev->ops->kernel_open(dev, &problem, &config, NULL, 0, &kernel, &err) != RTUNE_OK)
+        die(&err);
+    struct side ours = {.dev = dev, .kernel = kernel};
+    ours.request.args.in = in;
+    ours.request.args.out = out;
+    ours.request.args.n = n;
+    ours.request.grid = rtune_grid_resolve(&config, peer->dtype, n, dev->units, 1);
+    struct side theirs = {.request = ours.request, .reduce = peer->reduce};
+    for (int round = 0; round < ROUNDS; round++) {
+        time_round(round % 2 ? &ours : &theirs, round);
+        time_round(round % 2 ? &theirs : &ours, round);
+    }
+    const double us = median(ours.rounds, ROUNDS);
+    print_line(rtune_op_name(peer->op), rtune_dtype_name(peer->dtype), n, ours.request.grid, us,
+               median(theirs.rounds, ROUNDS), (double)bytes / us);
+    dev->ops->kernel_close(dev, kernel);
+}
+
+int main(int argc, char **argv) {
+    const struct rtune_device_request request = {.spec = "cpu"};
+    uint64_t sizes[16] = {1, 16, 256, 0};
+    size_t count = 4;
+    rtune_device *dev = NULL;
+    struct rtune_error err;
+    void *in = NULL;
+    if (rtune_device_open_cpu(&request, &dev, &err) != RTUNE_OK) die(&err);
+    omp_set_num_threads((int)dev->units);
+    if (!getenv("BENCH_CPU_UNPINNED")) pin_threads();
+    sizes[3] = rtune_max_u64(4 * (dev->identity.l3_bytes >> 20), 512);
+    if (argc > 1) count = rtune_min_u64((uint64_t)argc - 1, RTUNE_ARRAY_SIZE(sizes));
+    for (size_t k = 0; argc > 1 && k < count; k++)
+        if (rtune_parse_u64(argv[k + 1], 1, 1 << 20, &sizes[k], &err) != RTUNE_OK) die(&err);
+    printf("op,dtype,n,threads,ours_us,omp_us,ratio,GB_s\n");
+    for (size_t s = 0; s < count; s++) {
+        const size_t bytes = (size_t)sizes[s] << 20;
+        if (dev->ops->mem_alloc(dev, bytes, &in, &err) != RTUNE_OK) die(&err);
+        memset(in, 0, bytes);
+        bench_read(dev, in, bytes);
+        for (size_t k = 0; k < RTUNE_ARRAY_SIZE(peers); k++)
+            bench_peer(dev, &peers[k], in, bytes);
+        dev->ops->mem_free(dev, in);
+    }
+    dev->ops->close(dev);
+    return 0;
+}
