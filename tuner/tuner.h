@@ -50,7 +50,7 @@ struct rtune_tune_event {
     size_t problems, sizes, instances; /* of the plan */
     double eta_s;           /* seconds left, estimated */
     double elapsed_s;
-    size_t done, total;     /* steps of the whole session */
+    size_t done, total;     /* steps of the whole session; COMPILE: instances of this round */
     const struct rtune_trial *trial;
     const struct rtune_winner *winner;
     const char *outcome;    /* DONE: "complete", "budget", "interrupted" */

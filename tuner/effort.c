@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* effort.c: a ladder of shares, each cheaper than the one before it. */
+#include "tuner/effort.h"
+
+#include "base/num.h"
+
+#include <math.h>
+
+static const char *const names[RTUNE_EFFORT_COUNT] = {"quick", "standard", "exhaustive"};
+
+const char *rtune_effort_name(enum rtune_effort effort) {
+    return (unsigned)effort < RTUNE_EFFORT_COUNT ? names[effort] : NULL;
+}
+
+#define ALL ((size_t)-1)
+
+static const struct rtune_share ladder[] = {
+    /* candidates, {samples of the three stages, how many go on to the second and third} */
+    {ALL, {5, 11, 41, 48, 12}}, /* exhaustive */
+    {ALL, {3, 8, 25, 24, 8}},   /* standard */
+    {128, {3, 6, 17, 16, 6}},   /* quick */
+    {48, {2, 4, 11, 12, 5}},
+    {24, {2, 3, 9, 8, 4}},
+    {12, {1, 2, 7, 5, 3}},
+    {8, {1, 0, 5, 0, 3}},
+    {4, {1, 0, 3, 0, 2}},
+};
+
+static size_t first_rung(enum rtune_effort effort) {
+    return effort == RTUNE_EFFORT_EXHAUSTIVE ? 0 : effort == RTUNE_EFFORT_STANDARD ? 1 : 2;
+}
+
+double rtune_effort_cap(enum rtune_effort effort, bool full) {
+    if (effort == RTUNE_EFFORT_EXHAUSTIVE) return INFINITY;
+    if (effort == RTUNE_EFFORT_QUICK) return full ? 0.5 : 0.15;
+    return full ? 4.0 : 0.75;
+}
+
+double rtune_effort_seconds(const struct rtune_share *share, const struct rtune_cost *cost) {
+    /* A verification is four launches before and after timing, and a few waits; finalists have ten more. */
+    double sample = cost->overhead_us + cost->launch_us, verify = 100 + 4 * cost->launch_us;
+    const struct rtune_rounds *r = &share->rounds;
+    double second = r->samples2 == 0 ? 0 : 2 + r->keep1, third = 2 + r->keep2;
+    double us = (double)share->candidates * (r->samples1 * sample * 1.3 + verify) +
+                second * (r->samples2 * sample + verify) +
+                third * (r->samples3 * sample + verify + 10 * cost->launch_us);
+    return us / 1e6;
+}
+
+struct rtune_share rtune_effort_share(enum rtune_effort effort, size_t candidates,
+                                      const struct rtune_cost *cost, double seconds) {
+    struct rtune_share share = ladder[RTUNE_ARRAY_SIZE(ladder) - 1];
+    for (size_t k = first_rung(effort); k < RTUNE_ARRAY_SIZE(ladder); k++) {
+        share = ladder[k];
+        share.candidates = rtune_min_u64(share.candidates, candidates);
+        if (rtune_effort_seconds(&share, cost) <= seconds) break;
+    }
+    return share;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tuner/effort.h: how much is measured at one size, from the effort asked for and the time there is. Counts
+ * shrink before sizes are dropped.
+ */
+#ifndef RTUNE_TUNER_EFFORT_H
+#define RTUNE_TUNER_EFFORT_H
+
+#include "tuner/search.h"
+#include "tuner/tuner.h"
+
+/* What one sample costs. */
+struct rtune_cost {
+    double overhead_us; /* beside the launch */
+    double launch_us;   /* of a good candidate */
+};
+
+struct rtune_share {
+    size_t candidates; /* how many of those there are */
+    struct rtune_rounds rounds;
+};
+
+/* Seconds that one size should take at most, however much time there is; full: every config of the space
+ * is a candidate. INFINITY where the effort knows no limit. */
+double rtune_effort_cap(enum rtune_effort effort, bool full);
+/* The most that is measured within seconds; never less than the default and three others, three rounds. */
+struct rtune_share rtune_effort_share(enum rtune_effort effort, size_t candidates,
+                                      const struct rtune_cost *cost, double seconds);
+/* Estimated time of a share. */
+double rtune_effort_seconds(const struct rtune_share *share, const struct rtune_cost *cost);
+
+#endif /* RTUNE_TUNER_EFFORT_H */

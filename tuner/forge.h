@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tuner/forge.h: compiled kernels of a session. Each instance is compiled once, at need, by NVRTC, into an
+ * anonymous file that worker processes read. Without NVRTC only the built-in instances exist.
+ */
+#ifndef RTUNE_TUNER_FORGE_H
+#define RTUNE_TUNER_FORGE_H
+
+#include "db/db.h"
+
+typedef struct rtune_forge rtune_forge;
+
+/* done of total instances of a call; may be NULL. */
+typedef void (*rtune_forge_progress)(void *user, size_t done, size_t total);
+
+struct rtune_forge_options {
+    const volatile bool *stop; /* may be NULL */
+    rtune_forge_progress progress;
+    void *user;
+};
+
+enum rtune_status rtune_forge_open(const struct rtune_forge_options *options, rtune_forge **forge,
+                                   struct rtune_error *err);
+/* Say what to compile for, once: nothing, and every config counts as built in, unless it is a CUDA device.
+ * Never fails for lack of NVRTC: rtune_forge_missing says why there is none. */
+void rtune_forge_target(rtune_forge *forge, const struct rtune_identity *identity);
+void rtune_forge_close(rtune_forge *forge); /* NULL is accepted */
+
+/* NULL if kernels can be compiled (or need not be), else why not. */
+const char *rtune_forge_missing(const rtune_forge *forge);
+/* "13.0", "" if there is none. */
+const char *rtune_forge_version(const rtune_forge *forge);
+/* Descriptor of the images. */
+int rtune_forge_images(const rtune_forge *forge);
+
+/* Can this config be measured at all: built in, or can it be compiled? */
+bool rtune_forge_can(const rtune_forge *forge, const struct rtune_problem *problem,
+                     const struct rtune_config *config);
+/* Compile those of the configs that are neither built in nor compiled yet. Errors: INTERRUPTED, NO_MEMORY,
+ * IO; an instance that does not compile is no error here. */
+enum rtune_status rtune_forge_need(rtune_forge *forge, const struct rtune_problem *problem,
+                                   const struct rtune_config *configs, size_t count,
+                                   struct rtune_error *err);
+/* Number of instances that rtune_forge_need would compile. */
+size_t rtune_forge_count(const rtune_forge *forge, const struct rtune_problem *problem,
+                         const struct rtune_config *configs, size_t count);
+/* Where the image of a config is; *size 0: built in. COMPILE with the compiler's words if it has none. */
+enum rtune_status rtune_forge_find(const rtune_forge *forge, const struct rtune_problem *problem,
+                                   const struct rtune_config *config, uint64_t *at, uint32_t *size,
+                                   struct rtune_error *err);
+/* Keep a config's image beside a store; digest becomes "" for a built-in one. */
+enum rtune_status rtune_forge_keep(const rtune_forge *forge, const struct rtune_problem *problem,
+                                   const struct rtune_config *config, const char *store,
+                                   char digest[RTUNE_DIGEST_HEX], struct rtune_error *err);
+
+#endif /* RTUNE_TUNER_FORGE_H */

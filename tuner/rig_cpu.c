@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rig_cpu.c: measuring on the cpu device, by the host's clock; launches are synchronous. Calls that are short beside the clock's resolution are repeated, each on an
+ * input of its own that is in the same cache state, and the time is divided.
+ */
+#include "tuner/rig.h"
+
+#include "base/clock.h"
+#include "base/num.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
+enum {
+    LINE = 64,
+    PAGE = 4096,
+    REPEATS_MAX = 32,
+    SAMPLE_US = 50,          /* a timed interval is at least about this long */
+    TURNS_PROBE = 20000,     /* dependent multiply-adds: about 20 us */
+    DISPLACE_MIN = 32 << 20, /* bytes */
+    DISPLACE_MAX = 256 << 20
+};
+/* Inputs up to this size are flushed line by line; larger ones leave little of themselves in a cache. */
+#define FLUSH_MAX (UINT64_C(64) << 20)
+
+struct cpu_rig {
+    struct rtune_rig base;
+    uint64_t touched; /* bytes of the input that were written, so that they are not the zero page */
+    uint64_t *other;  /* for displacing caches; made on first use */
+    size_t other_bytes;
+    uint64_t flush_max;
+    volatile uint64_t sink;
+};
+
+static struct cpu_rig *self(rtune_rig *rig) { return (struct cpu_rig *)rig; }
+
+/* ---- caches ---------------------------------------------------------------------------------- */
+
+static enum rtune_status need_other(struct cpu_rig *rig, struct rtune_error *err) {
+    if (rig->other != NULL) return RTUNE_OK;
+    rig->other = malloc(rig->other_bytes);
+    if (rig->other == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "caches: out of memory");
+    memset(rig->other, 1, rig->other_bytes);
+    return RTUNE_OK;
+}
+
+static void read_other(struct cpu_rig *rig) {
+    uint64_t mix = 0;
+    for (size_t i = 0; i < rig->other_bytes / sizeof(*rig->other); i += 2) mix ^= rig->other[i];
+    rig->sink = mix;
+}
+
+#if defined(__x86_64__)
+static bool has_clflushopt(void) {
+    unsigned a, b = 0, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & (1u << 23));
+}
+
+__attribute__((target("clflushopt"))) static void flush_opt(unsigned char *p, uint64_t bytes) {
+    for (uint64_t i = 0; i < bytes; i += LINE) _mm_clflushopt(p + i);
+    _mm_mfence();
+}
+
+static bool flush_lines(unsigned char *p, uint64_t bytes) {
+    if (has_clflushopt()) {
+        flush_opt(p, bytes);
+        return true;
+    }
+    for (uint64_t i = 0; i < bytes; i += LINE) _mm_clflush(p + i);
+    _mm_mfence();
+    return true;
+}
+#else
+static bool flush_lines(unsigned char *p, uint64_t bytes) {
+    (void)p;
+    (void)bytes;
+    return false;
+}
+#endif
+
+/* Write what was never written, so that reading it reads memory. */
+static void touch(struct cpu_rig *rig, uint64_t bytes) {
+    bytes = rtune_min_u64(bytes, rig->base.input_bytes);
+    if (bytes <= rig->touched) return;
+    memset(rig->base.input + rig->touched, 0, (size_t)(bytes - rig->touched));
+    rig->touched = bytes;
+}
+
+/* Bytes from one repeated call's input to the next's. */
+static uint64_t region(const struct rtune_shot *shot) {
+    uint64_t bytes = (shot->first + shot->n) * rtune_dtype_size(shot->dtype);
+    return (bytes + PAGE) / PAGE * PAGE;
+}
+
+static uint64_t repeats(const struct cpu_rig *rig, const struct rtune_shot *shot) {
+    if (shot->expect_us <= 0 || shot->expect_us >= SAMPLE_US) return 1;
+    double wanted = (double)SAMPLE_US / shot->expect_us;
+    uint64_t count = wanted >= REPEATS_MAX ? REPEATS_MAX : (uint64_t)wanted + 1;
+    return rtune_max_u64(rtune_min_u64(count, rig->base.input_bytes / region(shot)), 1);
+}
+
+static enum rtune_status bring_caches(struct cpu_rig *rig, const struct rtune_shot *shot,
+                                      uint64_t count, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    uint64_t bytes = region(shot) * count;
+    if (shot->cache == RTUNE_WARM) return rtune_rig_launch(&rig->base, shot, err);
+    touch(rig, bytes);
+    if (shot->cache == RTUNE_DIRTY) {
+        TRY(need_other(rig, err));
+        memset(rig->other, 2, rig->other_bytes);
+        goto done;
+    }
+    bytes = rtune_min_u64(bytes, rig->base.input_bytes);
+    if (bytes > rig->flush_max || flush_lines(rig->base.input, bytes)) goto done;
+    TRY(need_other(rig, err));
+    read_other(rig);
+done:
+    return status;
+}
+
+/* ---- the interface --------------------------------------------------------------------------- */
+
+static enum rtune_status cpu_fill(rtune_rig *base, enum rtune_data data, enum rtune_dtype dtype,
+                                  uint64_t first, uint64_t n, struct rtune_error *err) {
+    struct cpu_rig *rig = self(base);
+    size_t size = rtune_dtype_size(dtype);
+    (void)err;
+    for (uint64_t i = first; i < first + n; i++) {
+        uint64_t bits = rtune_data_element(data, dtype, base->seed, i);
+        uint32_t low = (uint32_t)bits;
+        memcpy(base->input + i * size, size == 4 ? (const void *)&low : (const void *)&bits, size);
+    }
+    rig->touched = rtune_max_u64(rig->touched, (first + n) * size);
+    return RTUNE_OK;
+}
+
+static enum rtune_status cpu_reference(rtune_rig *base, enum rtune_data data, enum rtune_dtype dtype,
+                                       uint64_t first, uint64_t n, struct rtune_data_words *words,
+                                       struct rtune_error *err) {
+    (void)err;
+    for (uint64_t i = first; i < first + n; i++)
+        rtune_data_words_add(words, data, dtype, base->seed, i);
+    return RTUNE_OK;
+}
+
+static enum rtune_status cpu_timed(rtune_rig *base, const struct rtune_shot *shot, double *us,
+                                   struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct cpu_rig *rig = self(base);
+    uint64_t count = repeats(rig, shot), step = region(shot) / rtune_dtype_size(shot->dtype);
+    struct rtune_shot call = *shot;
+    TRY(bring_caches(rig, shot, count, err));
+    uint64_t start = rtune_clock_ns();
+    for (uint64_t j = 0; j < count; j++) {
+        TRY(rtune_rig_launch(base, &call, err));
+        if (shot->cache != RTUNE_WARM) call.first += step;
+    }
+    *us = (double)(rtune_clock_ns() - start) / 1000.0 / (double)count;
+done:
+    return status;
+}
+
+static enum rtune_status cpu_probe(rtune_rig *base, double *us, struct rtune_error *err) {
+    struct cpu_rig *rig = self(base);
+    uint32_t x = 1;
+    (void)err;
+    uint64_t start = rtune_clock_ns();
+    for (uint32_t t = 0; t < TURNS_PROBE; t++) {
+        x = x * 1664525u + 1013904223u;
+        __asm__ volatile("" : "+r"(x)); /* or the compiler folds the chain */
+    }
+    *us = (double)(rtune_clock_ns() - start) / 1000.0;
+    rig->sink = x;
+    return RTUNE_OK;
+}
+
+static enum rtune_status cpu_floor(rtune_rig *base, double *us, struct rtune_error *err) {
+    (void)base;
+    (void)err;
+    uint64_t start = rtune_clock_ns();
+    *us = (double)(rtune_clock_ns() - start) / 1000.0;
+    return RTUNE_OK;
+}
+
+static enum rtune_status cpu_displace(rtune_rig *base, double *us, uint64_t *bytes,
+                                      struct rtune_error *err) {
+    struct cpu_rig *rig = self(base);
+    enum rtune_status status = need_other(rig, err);
+    if (status != RTUNE_OK) return status;
+    uint64_t start = rtune_clock_ns();
+    read_other(rig);
+    *us = (double)(rtune_clock_ns() - start) / 1000.0;
+    *bytes = rig->other_bytes;
+    return RTUNE_OK;
+}
+
+static void cpu_close(rtune_rig *base) {
+    free(self(base)->other);
+    free(base);
+}
+
+enum rtune_status rtune_rig_make_cpu(rtune_device *dev, rtune_rig **out, struct rtune_error *err) {
+    static const struct rtune_rig_ops ops = {.close = cpu_close,
+                                             .fill = cpu_fill,
+                                             .reference = cpu_reference,
+                                             .timed = cpu_timed,
+                                             .probe = cpu_probe,
+                                             .floor = cpu_floor,
+                                             .displace = cpu_displace};
+    struct cpu_rig *rig = calloc(1, sizeof(*rig));
+    if (rig == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "measuring: out of memory");
+    rig->base.ops = &ops;
+    rig->base.dev = dev;
+    uint64_t l3 = dev->identity.l3_bytes;
+    rig->flush_max = rtune_max_u64(FLUSH_MAX, 2 * l3);
+    rig->other_bytes =
+        (size_t)rtune_min_u64(rtune_max_u64(2 * l3, DISPLACE_MIN), DISPLACE_MAX) / PAGE * PAGE;
+    *out = &rig->base;
+    return RTUNE_OK;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tuner/session.h: the state of one tuning session, shared by session.c, steps.c and report.c. */
+#ifndef RTUNE_TUNER_SESSION_H
+#define RTUNE_TUNER_SESSION_H
+
+#include "tuner/agenda.h"
+#include "tuner/effort.h"
+#include "tuner/forge.h"
+#include "tuner/menu.h"
+#include "tuner/space.h"
+#include "tuner/tuner.h"
+
+struct rtune_tuning {
+    const struct rtune_tune_options *options;
+    rtune_tune_event_fn event;
+    void *user;
+    uint64_t start_ns;
+
+    struct rtune_store_path store;
+    char key[RTUNE_IDENTITY_KEY];
+    rtune_space *space;
+    rtune_forge *forge;
+    rtune_work *work;
+    struct rtune_meter *meter; /* what is measured with; records once the work is open */
+    struct rtune_session row;
+    struct rtune_agenda agenda;
+
+    size_t done;        /* steps */
+    double spent_s;     /* by finished steps */
+    double estimated_s; /* what they had been estimated at */
+    double left_s;      /* estimate of the steps that are left */
+    double read_gbs;    /* best read bandwidth seen */
+    size_t failures[RTUNE_REASON_COUNT];
+    bool told_clock, told_foreign; /* warned once */
+};
+
+/* ---- report.c: events ------------------------------------------------------------------------ */
+
+double rtune_tuning_elapsed(const struct rtune_tuning *t);
+/* Fill the common fields and send. */
+void rtune_tuning_tell(struct rtune_tuning *t, struct rtune_tune_event *event);
+void rtune_tuning_warn(struct rtune_tuning *t, const char *fmt, ...) RTUNE_PRINTF(2, 3);
+/* rtune_on_trial and rtune_forge_progress; user is the tuning. */
+void rtune_tuning_on_trial(void *user, const struct rtune_trial *trial);
+void rtune_tuning_on_compiled(void *user, size_t done, size_t total);
+
+/* ---- steps.c: measuring ---------------------------------------------------------------------- */
+
+/* Estimated seconds of one step (size index of a kind) at most. */
+double rtune_step_estimate(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index);
+/* Compile what the sizes of a kind will need, as far as that is known before it starts. */
+enum rtune_status rtune_step_compile(struct rtune_tuning *t, struct rtune_kind *kind,
+                                     struct rtune_error *err);
+/* Number of instances that would be compiled for it. */
+size_t rtune_step_instances(const struct rtune_tuning *t, const struct rtune_kind *kind);
+/* Decide one size. A size at which every candidate fails stays undecided. TIMEOUT: the budget is used up. */
+enum rtune_status rtune_step_run(struct rtune_tuning *t, struct rtune_kind *kind, size_t index,
+                                 struct rtune_error *err);
+/* Place the break-points between decided sizes (measured unless quick or pressed for time) and store the
+ * kind's winners. measure false: geometric means. */
+enum rtune_status rtune_step_store(struct rtune_tuning *t, struct rtune_kind *kind, bool measure,
+                                   struct rtune_error *err);
+
+#endif /* RTUNE_TUNER_SESSION_H */

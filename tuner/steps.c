@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* steps.c: one size of one kind, from its menu to its winner. */
+#include "tuner/session.h"
+
+#include "base/clock.h"
+#include "base/num.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEDED_COUNT = 16 /* candidates of a seeded kind, for estimates */ };
+static const double big_us = 300; /* launches this long are tried with few candidates */
+
+/* ---- estimates ------------------------------------------------------------------------------- */
+
+static double bytes_at(const struct rtune_kind *kind, uint64_t n) {
+    return (double)n * (double)rtune_dtype_size(kind->problem.dtype);
+}
+
+/* Read bandwidth as far as it is known: measured, else from the bus and its clock. */
+static double bandwidth_gbs(const struct rtune_tuning *t) {
+    const struct rtune_meter_info *info = &t->meter->info;
+    const struct rtune_identity *id = &info->identity;
+    if (t->read_gbs > 0) return t->read_gbs;
+    if (info->read_gbs > 0) return info->read_gbs;
+    double bus = 2.0 * id->memory_mhz * 1e6 * id->bus_bits / 8 / 1e9;
+    return bus > 0 ? bus : 10;
+}
+
+static double floor_us(const struct rtune_tuning *t, const struct rtune_kind *kind, uint64_t n) {
+    return t->meter->info.floor_us + bytes_at(kind, n) / bandwidth_gbs(t) / 1000;
+}
+
+static struct rtune_cost cost_at(const struct rtune_tuning *t, const struct rtune_kind *kind,
+                                 uint64_t n) {
+    const struct rtune_meter_info *info = &t->meter->info;
+    struct rtune_cost cost = {info->overhead_us, floor_us(t, kind, n)};
+    if (cost.overhead_us <= 0) cost.overhead_us = info->cuda ? 160 : 2;
+    /* A cpu's input is flushed from the caches line by line, at about 6 GB/s. */
+    if (!info->cuda) cost.overhead_us += fmin(bytes_at(kind, n), 64 << 20) / 6e3;
+    return cost;
+}
+
+static void menu_source(const struct rtune_tuning *t, struct rtune_menu_source *source) {
+    *source = (struct rtune_menu_source){t->space, t->meter, t->forge, &t->agenda, t->options->effort};
+}
+
+double rtune_step_estimate(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index) {
+    struct rtune_cost cost = cost_at(t, kind, kind->sizes[index]);
+    double cap = rtune_effort_cap(t->options->effort, kind->full);
+    struct rtune_menu_source source;
+    struct rtune_menu menu;
+    size_t count = SEEDED_COUNT;
+    menu_source(t, &source);
+    if (kind->full && rtune_menu_make(&source, kind, index, false, &menu, NULL) == RTUNE_OK) {
+        count = menu.count;
+        free(menu.configs);
+    }
+    struct rtune_share share = rtune_effort_share(t->options->effort, count, &cost, cap);
+    return rtune_effort_seconds(&share, &cost);
+}
+
+/* Seconds that a step may take: its part of what is left of the budget. */
+static double allowance_s(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index) {
+    double cap = rtune_effort_cap(t->options->effort, kind->full);
+    if (t->options->budget_s <= 0) return cap;
+    double left = 0.97 * (t->options->budget_s - rtune_tuning_elapsed(t));
+    double part = kind->decisions[index].estimate_s / fmax(t->left_s, 1e-9);
+    return fmin(cap, fmax(left, 0) * fmin(part, 1));
+}
+
+/* ---- compiling ------------------------------------------------------------------------------- */
+
+/* The menus of all sizes, as they are before the first is measured; freed by the caller. */
+static enum rtune_status gather(const struct rtune_tuning *t, const struct rtune_kind *kind,
+                                struct rtune_config **configs, size_t *count, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct rtune_menu_source source;
+    struct rtune_menu menu = {.configs = NULL};
+    struct rtune_config *all = NULL;
+    size_t total = 0;
+    menu_source(t, &source);
+    for (size_t i = 0; i < kind->size_count; i++) {
+        TRY(rtune_menu_make(&source, kind, i, false, &menu, err));
+        struct rtune_config *grown = realloc(all, (total + menu.count) * sizeof(*grown));
+        if (grown == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "search: out of memory"));
+        all = grown;
+        memcpy(all + total, menu.configs, menu.count * sizeof(*all));
+        total += menu.count;
+        free(menu.configs);
+        menu.configs = NULL;
+    }
+    *configs = all;
+    *count = total;
+    all = NULL;
+done:
+    free(menu.configs);
+    free(all);
+    return status;
+}
+
+enum rtune_status rtune_step_compile(struct rtune_tuning *t, struct rtune_kind *kind,
+                                     struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct rtune_config *configs = NULL;
+    size_t count = 0;
+    if (!t->meter->info.cuda) return RTUNE_OK;
+    TRY(gather(t, kind, &configs, &count, err));
+    TRY(rtune_forge_need(t->forge, &kind->problem, configs, count, err));
+done:
+    free(configs);
+    return status;
+}
+
+size_t rtune_step_instances(const struct rtune_tuning *t, const struct rtune_kind *kind) {
+    struct rtune_config *configs = NULL;
+    size_t count = 0, found = 0;
+    if (!t->meter->info.cuda || gather(t, kind, &configs, &count, NULL) != RTUNE_OK) return 0;
+    found = rtune_forge_count(t->forge, &kind->problem, configs, count);
+    free(configs);
+    return found;
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+struct step {
+    struct rtune_kind *kind;
+    size_t index;
+    struct rtune_problem problem;
+    struct rtune_cost cost;
+    struct rtune_share share;
+    struct rtune_menu menu;
+    struct rtune_candidate *candidates;
+    size_t count;
+    long favourite;
+};
+
+static enum rtune_status refuse(struct rtune_tuning *t, struct step *s, const struct rtune_config *config,
+                                const struct rtune_error *why, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct rtune_trial trial = {
+        .problem = s->problem, .config = *config, .reason = RTUNE_REASON_COMPILE};
+    snprintf(trial.detail, sizeof(trial.detail), "%.*s", (int)sizeof(trial.detail) - 1, why->message);
+    TRY(rtune_kind_ban(s->kind, config, err));
+    if (t->work != NULL) TRY(rtune_work_add_trial(t->work, &trial, err));
+    rtune_tuning_on_trial(t, &trial);
+done:
+    return status;
+}
+
+/* From configs to what can be measured. */
+static enum rtune_status make_candidates(struct rtune_tuning *t, struct step *s, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    TRY(rtune_forge_need(t->forge, &s->kind->problem, s->menu.configs, s->menu.count, err));
+    s->candidates = calloc(s->menu.count, sizeof(*s->candidates));
+    s->favourite = RTUNE_NO_FAVOURITE;
+    if (s->candidates == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "search: out of memory"));
+    for (size_t k = 0; k < s->menu.count; k++) {
+        struct rtune_candidate *c = &s->candidates[s->count];
+        struct rtune_error why;
+        c->config = s->menu.configs[k];
+        enum rtune_status found = rtune_forge_find(t->forge, &s->kind->problem, &c->config,
+                                                   &c->image_at, &c->image_size, &why);
+        if (found != RTUNE_OK) {
+            TRY(refuse(t, s, &c->config, &why, err));
+            continue;
+        }
+        if (s->menu.favourite == (long)k) s->favourite = (long)s->count;
+        c->expect_us = 4 * s->cost.launch_us + 20; /* for the deadline of the first launches */
+        s->count++;
+    }
+done:
+    return status;
+}
+
+static enum rtune_status open_step(struct rtune_tuning *t, struct step *s, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct rtune_menu_source source;
+    enum rtune_effort effort = t->options->effort;
+    menu_source(t, &source);
+    s->problem = s->kind->problem;
+    s->problem.n = s->kind->sizes[s->index];
+    s->cost = cost_at(t, s->kind, s->problem.n);
+    bool big = effort != RTUNE_EFFORT_EXHAUSTIVE && s->cost.launch_us >= big_us;
+    TRY(rtune_menu_make(&source, s->kind, s->index, big, &s->menu, err));
+    s->share = rtune_effort_share(effort, s->menu.count, &s->cost, allowance_s(t, s->kind, s->index));
+    rtune_menu_limit(&s->menu, s->kind, s->share.candidates);
+    TRY(make_candidates(t, s, err));
+done:
+    return status;
+}
+
+static void close_step(struct step *s) {
+    free(s->menu.configs);
+    free(s->candidates);
+}
+
+/* ---- what was learnt ------------------------------------------------------------------------- */
+
+static enum rtune_status remember(struct step *s, const struct rtune_found *found,
+                                  struct rtune_error *err) {
+    struct rtune_kind *kind = s->kind;
+    if (found->count > kind->remembered_capacity) {
+        struct rtune_remembered *grown =
+            realloc(kind->remembered, found->count * sizeof(*kind->remembered));
+        if (grown == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "search: out of memory");
+        kind->remembered = grown;
+        kind->remembered_capacity = found->count;
+    }
+    kind->remembered_count = 0;
+    for (size_t k = 0; k < found->count; k++) {
+        const struct rtune_ranked *r = &found->ranking[k];
+        if (r->stage == 0) continue;
+        kind->remembered[kind->remembered_count++] =
+            (struct rtune_remembered){s->candidates[r->candidate].config, r->us};
+    }
+    return RTUNE_OK;
+}
+
+/* Whatever failed for more than its constraints is not tried again in this session. */
+static enum rtune_status ban_failures(struct step *s, const struct rtune_found *found,
+                                      struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    for (size_t k = 0; k < found->count; k++) {
+        const struct rtune_ranked *r = &found->ranking[k];
+        bool failed = r->reason != RTUNE_REASON_CORRECT && r->reason != RTUNE_REASON_CONSTRAINTS;
+        if (failed) TRY(rtune_kind_ban(s->kind, &s->candidates[r->candidate].config, err));
+    }
+done:
+    return status;
+}
+
+static void learn_bandwidth(struct rtune_tuning *t, const struct step *s, double us) {
+    const struct rtune_identity *id = &t->meter->info.identity;
+    double bytes = bytes_at(s->kind, s->problem.n);
+    double cached = 4.0 * (double)rtune_max_u64(rtune_max_u64(id->l2_bytes, id->l3_bytes), 1 << 20);
+    double gbs = bytes / (us - t->meter->info.floor_us) / 1000;
+    if (s->problem.cache == RTUNE_COLD && bytes >= cached && us > t->meter->info.floor_us &&
+        gbs > t->read_gbs)
+        t->read_gbs = gbs;
+}
+
+static void warn_of(struct rtune_tuning *t, const struct rtune_measure_report *report) {
+    if (report->foreign_load && !t->told_foreign) {
+        t->told_foreign = true;
+        rtune_tuning_warn(t, "%s: something else seems to be running on it: the time of a fixed piece "
+                             "of work varies by more than 15 %% (tune again when it is idle)",
+                          t->meter->info.name);
+    }
+    if (report->clock_drop && !t->told_clock) {
+        t->told_clock = true;
+        rtune_tuning_warn(t, "%s: the clock dropped by more than 3 %% and stayed down for a while; "
+                             "some samples were taken at the lower clock",
+                          t->meter->info.name);
+    }
+}
+
+static void fill_winner(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index,
+                        struct rtune_winner *winner) {
+    const struct rtune_decision *d = &kind->decisions[index];
+    memset(winner, 0, sizeof(*winner));
+    winner->problem = kind->problem;
+    winner->problem.n = winner->n_from = winner->n_to = kind->sizes[index];
+    winner->config = d->config;
+    winner->us = d->us.median;
+    winner->us_lo = d->us.lo;
+    winner->us_hi = d->us.hi;
+    winner->default_us = d->default_us;
+    winner->floor_us = floor_us(t, kind, kind->sizes[index]);
+    winner->kernel_abi = RTUNE_KERNEL_ABI;
+    snprintf(winner->source_hash, sizeof(winner->source_hash), "%s", rtune_device_sources_hash());
+    snprintf(winner->driver, sizeof(winner->driver), "%s", t->meter->info.identity.driver);
+}
+
+static void record_decision(struct rtune_tuning *t, const struct step *s, const struct rtune_found *found) {
+    struct rtune_decision *d = &s->kind->decisions[s->index];
+    struct rtune_config standard = rtune_config_default(&s->kind->problem, t->meter->info.cuda);
+    struct rtune_winner winner;
+    d->done = true;
+    d->config = s->candidates[found->winner].config;
+    d->us = found->us;
+    if (rtune_config_equal(&s->candidates[0].config, &standard)) d->default_us = found->default_us;
+    d->seeds[d->seed_count++] = d->config;
+    for (size_t k = 0; k < s->kind->remembered_count && d->seed_count < RTUNE_SEEDS; k++)
+        if (!rtune_config_equal(&s->kind->remembered[k].config, &d->config))
+            d->seeds[d->seed_count++] = s->kind->remembered[k].config;
+    learn_bandwidth(t, s, d->us.median);
+    fill_winner(t, s->kind, s->index, &winner);
+    struct rtune_tune_event event = {.kind = RTUNE_EVENT_PROBLEM, .winner = &winner};
+    rtune_tuning_tell(t, &event);
+}
+
+static enum rtune_status run_search(struct rtune_tuning *t, struct step *s, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct rtune_found found = {.ranking = NULL};
+    char text[160];
+    if (s->count > 0)
+        TRY(rtune_search(t->meter, &s->problem, s->candidates, s->count, s->favourite, &s->share.rounds,
+                         &found, err));
+    TRY(ban_failures(s, &found, err));
+    warn_of(t, &found.report);
+    t->done++;
+    if (s->count == 0 || found.winner == SIZE_MAX) {
+        rtune_problem_print(&s->problem, text, sizeof(text));
+        rtune_tuning_warn(t, "%s: every candidate failed; nothing is stored for this size", text);
+        goto done;
+    }
+    TRY(remember(s, &found, err));
+    record_decision(t, s, &found);
+done:
+    free(found.ranking);
+    return status;
+}
+
+enum rtune_status rtune_step_run(struct rtune_tuning *t, struct rtune_kind *kind, size_t index,
+                                 struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct step s = {.kind = kind, .index = index};
+    uint64_t start = rtune_clock_ns();
+    double estimate = kind->decisions[index].estimate_s;
+    if (t->options->budget_s > 0 && rtune_tuning_elapsed(t) >= t->options->budget_s)
+        return rtune_err_set(err, RTUNE_TIMEOUT, "the time budget is used up");
+    TRY(open_step(t, &s, err));
+    t->left_s -= estimate;
+    TRY(run_search(t, &s, err));
+    t->estimated_s += estimate;
+    t->spent_s += (double)(rtune_clock_ns() - start) / 1e9;
+done:
+    close_step(&s);
+    return status;
+}
+
+/* ---- storing --------------------------------------------------------------------------------- */
+
+/* Is there time to measure break-points, beside the steps that are left? */
+static bool on_schedule(const struct rtune_tuning *t) {
+    if (t->options->budget_s <= 0) return true;
+    double rate = t->estimated_s > 0 ? t->spent_s / t->estimated_s : 1;
+    return t->options->budget_s - rtune_tuning_elapsed(t) > 1.05 * rate * t->left_s + 0.5;
+}
+
+static enum rtune_status place_break(struct rtune_tuning *t, const struct rtune_kind *kind, size_t before,
+                                     size_t after, bool measure, uint64_t *from, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct rtune_candidate pair[2];
+    const size_t at[2] = {before, after};
+    struct rtune_error why;
+    uint32_t steps = 2, samples = 9;
+    memset(pair, 0, sizeof(pair));
+    for (int k = 0; k < 2; k++) {
+        const struct rtune_decision *d = &kind->decisions[at[k]];
+        pair[k].config = d->config;
+        pair[k].expect_us = 2 * kind->decisions[after].us.median;
+        if (rtune_forge_find(t->forge, &kind->problem, &d->config, &pair[k].image_at,
+                             &pair[k].image_size, &why) != RTUNE_OK)
+            measure = false;
+    }
+    if (cost_at(t, kind, kind->sizes[after]).launch_us >= big_us) {
+        steps = 1;
+        samples = 5;
+    }
+    bool same = rtune_config_equal(&pair[0].config, &pair[1].config);
+    if (!measure || same || t->options->effort == RTUNE_EFFORT_QUICK || !on_schedule(t)) steps = 0;
+    TRY(rtune_search_between(t->meter, &kind->problem, kind->sizes[before], kind->sizes[after], pair,
+                             steps, samples, from, err));
+done:
+    return status;
+}
+
+enum rtune_status rtune_step_store(struct rtune_tuning *t, struct rtune_kind *kind, bool measure,
+                                   struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    size_t count = 0, last = 0;
+    struct rtune_winner *rows = calloc(kind->size_count, sizeof(*rows));
+    if (rows == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "winners: out of memory"));
+    for (size_t i = 0; i < kind->size_count; i++) {
+        if (!kind->decisions[i].done) continue;
+        struct rtune_winner *row = &rows[count];
+        fill_winner(t, kind, i, row);
+        TRY(rtune_forge_keep(t->forge, &kind->problem, &row->config, t->store.path, row->cubin, err));
+        if (count > 0) {
+            TRY(place_break(t, kind, last, i, measure, &row->n_from, err));
+            rows[count - 1].n_to = row->n_from - 1;
+        }
+        last = i;
+        count++;
+    }
+    if (count > 0) TRY(rtune_work_add_winners(t->work, rows, count, err));
+done:
+    free(rows);
+    return status;
+}
