@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A fixed set of stores, a few hundred problems, and what is served for each, in decisions.csv. A change of
- * policy shows as a change of that file: RTUNE_BLESS=1 writes it anew.
+ * policy shows as a change of that file: RTUNE_BLESS=1 writes it anew. Rows give every axis, and the built-in
+ * default is just called that, so that the file depends on the policy alone.
  */
 #include "tests/runtime/stub.h"
 
@@ -14,6 +15,15 @@
 #error "RTUNE_DECISIONS names decisions.csv"
 #endif
 
+/* A row with the axes that most rows here have, and those that config says. */
+static struct rtune_winner *add(struct rows *rows, uint32_t device, enum rtune_op op,
+                                enum rtune_dtype dtype, uint64_t n, const char *config) {
+    struct rtune_winner *w = rows_add(
+        rows, device, op, dtype, n, "load=noncoherent,finish=slots,map=strip,occupancy=0,items=8");
+    assert_int_equal(rtune_config_parse(config, &w->config, NULL), RTUNE_OK);
+    return w;
+}
+
 static void write_user(const char *path) {
     struct rows rows = {0};
     const struct rtune_identity h200 = stub_identity(9, 0, 132);
@@ -21,25 +31,25 @@ static void write_user(const char *path) {
     const struct rtune_identity a100 = stub_identity(8, 0, 108);
     struct rtune_winner *w;
     uint32_t d = rows_device(&rows, &h200);
-    rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 256, "block=32,items=8,grid=1,finish=one")->n_to = 700;
-    w = rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 4096, "block=128,items=16,grid=2");
+    add(&rows, d, RTUNE_SUM, RTUNE_F32, 256, "block=32,items=8,grid=1,finish=one")->n_to = 700;
+    w = add(&rows, d, RTUNE_SUM, RTUNE_F32, 4096, "block=128,items=16,grid=2");
     w->n_from = 701;
     w->n_to = 20000;
-    w = rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 20, "block=256,items=16,grid=1xsm");
+    w = add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 20, "block=256,items=16,grid=1xsm");
     w->n_from = 20001;
     w->n_to = 3000000;
-    w = rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 28,
+    w = add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 28,
                  "block=512,items=32,grid=4xsm,load=noallocate,finish=last");
     w->n_from = 3000001;
-    rows_add(&rows, d, RTUNE_MIN, RTUNE_I32, 1 << 14, "block=256,items=16,grid=4");
-    rows_add(&rows, d, RTUNE_PROD, RTUNE_F64, 1 << 22, "block=256,items=8,grid=528");
-    w = rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 20, "block=1024,items=16,grid=1xsm");
+    add(&rows, d, RTUNE_MIN, RTUNE_I32, 1 << 14, "block=256,items=16,grid=4");
+    add(&rows, d, RTUNE_PROD, RTUNE_F64, 1 << 22, "block=256,items=8,grid=528");
+    w = add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 20, "block=1024,items=16,grid=1xsm");
     w->problem.cache = RTUNE_WARM;
     d = rows_device(&rows, &h100);
-    rows_add(&rows, d, RTUNE_MAX, RTUNE_F64, 1 << 12, "block=128,items=4,grid=2xsm");
-    rows_add(&rows, d, RTUNE_MAX, RTUNE_F64, 1 << 20, "block=256,items=4,grid=2xsm");
+    add(&rows, d, RTUNE_MAX, RTUNE_F64, 1 << 12, "block=128,items=4,grid=2xsm");
+    add(&rows, d, RTUNE_MAX, RTUNE_F64, 1 << 20, "block=256,items=4,grid=2xsm");
     d = rows_device(&rows, &a100);
-    rows_add(&rows, d, RTUNE_MAX, RTUNE_I64, 1 << 12, "block=128,items=4,grid=2xsm");
+    add(&rows, d, RTUNE_MAX, RTUNE_I64, 1 << 12, "block=128,items=4,grid=2xsm");
     rows_write(&rows, path);
 }
 
@@ -47,16 +57,18 @@ static void write_system(const char *path) {
     struct rows rows = {0};
     const struct rtune_identity h200 = stub_identity(9, 0, 132);
     const uint32_t d = rows_device(&rows, &h200);
-    rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 16, "block=64,items=16,grid=8");
-    rows_add(&rows, d, RTUNE_MIN, RTUNE_I32, 1 << 10, "block=64,items=8,grid=1");
-    rows_add(&rows, d, RTUNE_MIN, RTUNE_I32, 1 << 24, "block=512,items=16,grid=2xsm");
-    memcpy(rows_add(&rows, d, RTUNE_SUM, RTUNE_I64, 1 << 20, "grid=2xsm")->driver, "1", 2);
+    add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 16, "block=64,items=16,grid=8");
+    add(&rows, d, RTUNE_MIN, RTUNE_I32, 1 << 10, "block=64,items=8,grid=1");
+    add(&rows, d, RTUNE_MIN, RTUNE_I32, 1 << 24, "block=512,items=16,grid=2xsm");
+    memcpy(add(&rows, d, RTUNE_SUM, RTUNE_I64, 1 << 20, "block=512,items=8,grid=2xsm")->driver, "1", 2);
     rows_write(&rows, path);
 }
 
 static void print_decision(const rtune *rt, const struct rtune_problem *p, struct rtune_buf *out) {
     const struct rtune_launch l = served(rt, p);
     char config[192];
+    const struct rtune_config builtin = rtune_config_default(p, true);
+    const bool is_default = rtune_config_equal(&l.config, &builtin);
     rtune_config_print(&l.config, config, sizeof config);
     for (char *c = config; *c; c++) {
         if (*c == ',') *c = ' ';
@@ -64,8 +76,9 @@ static void print_decision(const rtune *rt, const struct rtune_problem *p, struc
     rtune_buf_printf(out, "%s,%s,%s,%s,%llu,%s,%u,%s,%s,%llu\n", rtune_op_name(p->op),
                      rtune_dtype_name(p->dtype), rtune_nan_name(p->nan_rule),
                      rtune_cache_name(p->cache), (unsigned long long)p->n,
-                     rtune_source_name(l.source), (unsigned)l.grid, l.stale ? "stale" : "fresh",
-                     config, (unsigned long long)l.tuned_n);
+                     rtune_source_name(l.source), is_default ? 0 : (unsigned)l.grid,
+                     l.stale ? "stale" : "fresh", is_default ? "default" : config,
+                     (unsigned long long)l.tuned_n);
 }
 
 static void print_all(const rtune *rt, struct rtune_buf *out) {

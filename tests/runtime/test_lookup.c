@@ -22,8 +22,9 @@ static void test_nothing_tuned(void **state) {
     check(rt, UINT64_MAX >> 3, RTUNE_FROM_BUILTIN, "", "nothing tuned");
     l = served(rt, &SUM_F32(1u << 20));
     assert_int_equal(l.kernel, RTUNE_KERNEL_BUILTIN);
-    assert_int_equal(l.grid, (1 << 20) / (512 * 16));
-    assert_int_equal(l.block, 512);
+    const struct rtune_config builtin = rtune_config_default(&SUM_F32(1 << 20), true);
+    assert_int_equal(l.grid, rtune_grid_resolve(&builtin, RTUNE_F32, 1 << 20, 132, 4));
+    assert_int_equal(l.block, builtin.block);
     assert_false(l.stale || l.fell_back);
     assert_int_equal(l.tuned_n, 0);
     rtune_close(rt);
@@ -36,7 +37,7 @@ static void write_three(const char *path, const struct rtune_identity *identity)
     const uint32_t d = rows_device(&rows, identity);
     w = rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 10, "block=64,grid=1");
     w->n_to = 5000;
-    w = rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 14, "block=128,grid=8");
+    w = rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 14, "block=128,items=16,grid=8");
     w->n_from = 9000;
     w->n_to = 1 << 17;
     w = rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 20, "block=256,grid=2xsm");
@@ -54,12 +55,12 @@ static void test_this_device(void **state) {
     check(rt, 1 << 20, RTUNE_FROM_EXACT, "block=256,grid=2xsm", "tuned at n=1048576");
     check(rt, 1025, RTUNE_FROM_BETWEEN, "block=64,grid=1", "between");
     check(rt, 5000, RTUNE_FROM_BETWEEN, "block=64,grid=1", "n=1024");
-    check(rt, 9000, RTUNE_FROM_BETWEEN, "block=128,grid=8", "n=16384");
-    check(rt, 1 << 17, RTUNE_FROM_BETWEEN, "block=128,grid=8", "n=16384");
+    check(rt, 9000, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=8", "n=16384");
+    check(rt, 1 << 17, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=8", "n=16384");
     check(rt, (1 << 17) + 1, RTUNE_FROM_BETWEEN, "block=256,grid=2xsm", "n=1048576");
     /* 5001 ... 8999 is in no interval, and one block at 1024 says nothing about them */
-    check(rt, 5001, RTUNE_FROM_BETWEEN, "block=128,grid=cover", "n=16384, grid cut to cover n");
-    check(rt, 8999, RTUNE_FROM_BETWEEN, "block=128,grid=cover", "n=16384");
+    check(rt, 5001, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=cover", "n=16384, grid cut to cover n");
+    check(rt, 8999, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=cover", "n=16384");
     check(rt, 1 << 30, RTUNE_FROM_CLAMPED, "block=256,grid=2xsm", "above all tuned sizes");
     check(rt, 100, RTUNE_FROM_CLAMPED, "block=64,grid=1", "below all tuned sizes");
     check(rt, 0, RTUNE_FROM_CLAMPED, "block=64,grid=1", "below all tuned sizes");
@@ -122,11 +123,11 @@ static void test_far_away(void **state) {
     }
     struct rows rows = {0};
     const uint32_t d = rows_device(&rows, &h200);
-    rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 26, "block=256,grid=4xsm");
+    rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 26, "block=256,items=16,grid=4xsm");
     rows_write(&rows, scratch_path("far.db"));
     rtune *rt = stub_open(stub_new(NULL), scratch_path("far.db"));
-    check(rt, 1 << 24, RTUNE_FROM_CLAMPED, "block=256,grid=4xsm", "below all");
-    check(rt, 9000, RTUNE_FROM_CLAMPED, "block=256,grid=cover", "cut to cover");
+    check(rt, 1 << 24, RTUNE_FROM_CLAMPED, "block=256,items=16,grid=4xsm", "below all");
+    check(rt, 9000, RTUNE_FROM_CLAMPED, "block=256,items=16,grid=cover", "cut to cover");
     assert_int_equal(served(rt, &SUM_F32(9000)).grid, 3); /* tiles of 256 x 16 */
     rtune_close(rt);
 }
