@@ -56,14 +56,17 @@ enum rtune_status rtune_cuda_open(struct rtune_cuda *cuda, struct rtune_error *e
     }
     const char *missing = load_table(handle, &table);
     dlclose(handle); /* RTLD_NODELETE keeps it mapped */
-    if (table.cuDriverGetVersion) table.cuDriverGetVersion(&table.version);
+    CUresult asked = CUDA_ERROR_NOT_FOUND;
+    if (table.cuDriverGetVersion) asked = table.cuDriverGetVersion(&table.version);
     if (missing)
         return rtune_err_set(
             err, RTUNE_NO_DEVICE,
             "%s: no function %s: the driver supports CUDA %d.%d, and 12.0 or newer "
             "is needed (update the NVIDIA driver)",
             library, missing, table.version / 1000, table.version % 1000 / 10);
-    enum rtune_status status = initialise(&table, err);
+    enum rtune_status status =
+        rtune_cuda_result(&table, asked, "cuDriverGetVersion(&version)", RTUNE_CUDA_PLACE, err);
+    if (status == RTUNE_OK) status = initialise(&table, err);
     if (status == RTUNE_OK) *cuda = table;
     return status;
 }

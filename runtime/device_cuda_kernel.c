@@ -49,7 +49,8 @@ static enum rtune_status explain_load(const struct rtune_cuda_device *dev, CUres
                              what, id->cc_major, id->cc_minor, RTUNE_TOOLKIT_VERSION,
                              RTUNE_TOOLKIT_ARCHS, id->cc_major, id->cc_minor);
     (void)rtune_cuda_result(&dev->cuda, result, "cuModuleLoadDataEx", RTUNE_CUDA_PLACE, err);
-    rtune_err_prefix(err, "%s: %.*s", what, (int)strcspn(log, "\n"), log);
+    if (log[0]) rtune_err_prefix(err, "%.*s", (int)strcspn(log, "\n"), log);
+    rtune_err_prefix(err, "%s", what);
     return RTUNE_DEVICE;
 }
 

@@ -149,7 +149,8 @@ enum rtune_status rtune_cuda_event_us(rtune_device *base, void *first, void *las
     float ms = 0;
     enum rtune_status status = rtune_cuda_enter(dev, true, &scope, err);
     if (status != RTUNE_OK) return status;
-    status = RTUNE_CU(&dev->cuda, err, elapsed_time, &ms, first, last);
+    status = rtune_cuda_result(&dev->cuda, dev->cuda.elapsed_time(&ms, first, last),
+                               "cuEventElapsedTime(&ms, first, last)", RTUNE_CUDA_PLACE, err);
     status = rtune_cuda_leave(&scope, status, err);
     if (status == RTUNE_OK) *us = (double)ms * 1000;
     return status;

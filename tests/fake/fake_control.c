@@ -123,6 +123,7 @@ void fake_cuda_reset(void) {
     pthread_mutex_lock(&lock);
     free_all();
     fake_thread_forget();
+    fake_mode_forget();
     memset(&fake, 0, sizeof fake);
     memset(&control, 0, sizeof control);
     fake_settings_read(&fake.settings);

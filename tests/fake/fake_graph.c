@@ -11,6 +11,8 @@
 
 static _Thread_local CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
+void fake_mode_forget(void) { thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL; }
+
 /* ---- what captures forbid -------------------------------------------------------------------- */
 
 static CUresult exchange_mode(CUstreamCaptureMode *mode) {

@@ -240,6 +240,8 @@ void fake_events_forget(struct fake_context *context);
 
 /* ---- captures and graphs (fake_graph.c) ------------------------------------------------------ */
 
+/* The calling thread's capture mode is the global one again. */
+void fake_mode_forget(void);
 /* May a call that a capture of another thread forbids be made now? Invalidates such captures if
  * not. */
 CUresult fake_capture_unsafe(void);

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static const double launch_us = 2.0, trip_us = 0.55, block_us = 0.0008;
+static const double launch_us = 2.0, trip_us = 0.55, block_us = 0.0004;
 static const double memory_bytes_per_us = 4.7e6, l2_bytes_per_us = 9e6,
                     writeback_bytes_per_us = 2e7;
 static const double in_flight_bytes =
@@ -71,9 +71,9 @@ static double finish_us(const struct fake_shape *shape, unsigned grid) {
 static double block_factor(unsigned block) {
     double factor = 1;
     for (; block < 256; block *= 2)
-        factor *= 1.02;
+        factor *= 1.05;
     for (; block > 256; block /= 2)
-        factor *= 1.02;
+        factor *= 1.05;
     return factor;
 }
 
