@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is installed: the shared and the static library, the public headers, the CMake package and rtune.pc.
-# The program installs itself in tools/.
+# What is installed: the shared and the static library, the public headers, the CMake package and
+# rtune.pc. The program installs itself in tools/.
 if(TARGET rtune)
   include(CMakePackageConfigHelpers)
   set(package "${CMAKE_INSTALL_LIBDIR}/cmake/rtune")

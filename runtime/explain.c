@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/explain.c: the answer of rtune_lookup with everything that led to it. It takes each step by the
- * functions that lookup.c takes it by, so that it cannot tell another story.
+ * runtime/explain.c: the answer of rtune_lookup with everything that led to it. It takes each step
+ * by the functions that lookup.c takes it by, so that it cannot tell another story.
  */
 #include "runtime/lookup.h"
 
@@ -84,7 +84,8 @@ static void explain_runs(const rtune *rt, const struct rtune_index *index,
     if (count == 0) rtune_buf_printf(out, "rows:     %s: none\n", rtune_cache_name(cache));
 }
 
-/* What the bits of the result depend on, beside the input's address modulo 16, as one short name. */
+/* What the bits of the result depend on, beside the input's address modulo 16, as one short name.
+ */
 static void tree_id(const struct rtune_decision *d, const struct rtune_launch *l,
                     char id[RTUNE_DIGEST_HEX]) {
     struct rtune_config config = l->config;
@@ -117,8 +118,8 @@ static void explain_launch(const struct rtune_decision *d, const struct rtune_la
                          l->stale ? " (stale: reduce-tune verify measures it again)" : "");
     }
     tree_id(d, l, id);
-    rtune_buf_printf(out, "tree:     %s (same id, same bits, for one address of the input modulo 16)\n",
-                     id);
+    rtune_buf_printf(
+        out, "tree:     %s (same id, same bits, for one address of the input modulo 16)\n", id);
 }
 
 enum rtune_status rtune_explain(const rtune *rt, const struct rtune_problem *problem, char *text,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/index.c: reads every store once and sorts what this device can use of it. The tables that db/ hands
- * out are copied into rows without their attributes and freed.
+ * runtime/index.c: reads every store once and sorts what this device can use of it. The tables that
+ * db/ hands out are copied into rows without their attributes and freed.
  */
 #include "runtime/index.h"
 
@@ -19,15 +19,17 @@ static void skip_store(const struct rtune_index_request *request, struct rtune_s
                     info->path, info->reason);
 }
 
-/* Read the k-th store into table; a failure leaves the table empty and is recorded, but for NO_MEMORY. */
+/* Read the k-th store into table; a failure leaves the table empty and is recorded, but for
+ * NO_MEMORY. */
 static enum rtune_status read_store(const struct rtune_index_request *request, bool shipped,
                                     struct rtune_store_info *info, struct rtune_table *table,
                                     struct rtune_error *err) {
     struct rtune_error why = {0};
     size_t skipped = 0;
     const enum rtune_status status =
-        shipped ? rtune_store_read_image(request->shipped, request->shipped_size, table, &skipped, &why)
-                : rtune_store_read(info->path, table, &skipped, &why);
+        shipped
+            ? rtune_store_read_image(request->shipped, request->shipped_size, table, &skipped, &why)
+            : rtune_store_read(info->path, table, &skipped, &why);
     if (status == RTUNE_NO_MEMORY) {
         return rtune_err_set(err, RTUNE_NO_MEMORY, "%s: %s", info->path, why.message);
     }
@@ -62,7 +64,8 @@ static enum rtune_status read_all(const struct rtune_index_request *request,
         index->store_count++;
     }
     /* "none" means the built-in config, not the profiles that come with the library. */
-    if (request->shipped_size > 0 && !is_none(request->option) && !is_none(secure_getenv("RTUNE_DB"))) {
+    if (request->shipped_size > 0 && !is_none(request->option) &&
+        !is_none(secure_getenv("RTUNE_DB"))) {
         struct rtune_store_info *info = &index->stores[index->store_count];
         memcpy(info->path, "shipped profiles", sizeof "shipped profiles");
         TRY(read_store(request, true, info, &tables[index->store_count], err));
@@ -93,8 +96,8 @@ static void add_row(struct rtune_index *index, const struct rtune_winner *w, con
     }
 }
 
-/* Append the usable rows of one store as runs. The winners come sorted by device, then problem, then n; a
- * row that breaks the order is left out, since the search for n depends on it. */
+/* Append the usable rows of one store as runs. The winners come sorted by device, then problem,
+ * then n; a row that breaks the order is left out, since the search for n depends on it. */
 static void add_table(const struct rtune_index_request *request, struct rtune_index *index,
                       uint32_t store, const struct rtune_table *table, const struct seen *seen) {
     struct rtune_run *run = NULL;
@@ -188,7 +191,8 @@ enum rtune_status rtune_index_read(const struct rtune_index_request *request,
     *out = index;
     index = NULL;
 done:
-    for (size_t s = 0; s < RTUNE_INDEX_STORES; s++) rtune_table_free(&tables[s]);
+    for (size_t s = 0; s < RTUNE_INDEX_STORES; s++)
+        rtune_table_free(&tables[s]);
     rtune_index_free(index);
     return status;
 }
@@ -254,11 +258,14 @@ const struct rtune_run *rtune_index_find(const struct rtune_index *index,
     size_t high = index->run_count;
     while (low < high) { /* first run that is not below the key */
         const size_t middle = low + (high - low) / 2;
-        if (rtune_problem_compare(&index->runs[middle].kind, &key) < 0) low = middle + 1;
-        else high = middle;
+        if (rtune_problem_compare(&index->runs[middle].kind, &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     size_t end = low;
-    while (end < index->run_count && rtune_problem_compare(&index->runs[end].kind, &key) == 0) end++;
+    while (end < index->run_count && rtune_problem_compare(&index->runs[end].kind, &key) == 0)
+        end++;
     *count = end - low;
     return end > low ? &index->runs[low] : NULL;
 }

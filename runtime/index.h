@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/index.h: the rows of all stores and shipped profiles that this device can use, read once into an
- * immutable, sorted index. Freed as a whole.
+ * runtime/index.h: the rows of all stores and shipped profiles that this device can use, read once
+ * into an immutable, sorted index. Freed as a whole.
  */
 #ifndef RTUNE_RUNTIME_INDEX_H
 #define RTUNE_RUNTIME_INDEX_H
@@ -46,9 +46,9 @@ struct rtune_index {
     struct rtune_index *retired; /* the index that this one replaced */
 };
 
-/* Read the stores that rtune_store_paths names for option (may be NULL), then shipped (a store image, may be
- * NULL). A store that cannot be read is logged once and skipped; its entry of stores says why. Fails only for
- * lack of memory. */
+/* Read the stores that rtune_store_paths names for option (may be NULL), then shipped (a store
+ * image, may be NULL). A store that cannot be read is logged once and skipped; its entry of stores
+ * says why. Fails only for lack of memory. */
 struct rtune_index_request {
     const struct rtune_identity *identity;
     const char *option;

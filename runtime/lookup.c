@@ -5,20 +5,24 @@
  *   1. RTUNE_OVERRIDE.
  *   2. Rows of this device's identity, by how well they meet n, then by file:
  *        exact    n itself was tuned;
- *        between  sizes below and above n were tuned: the row whose measured interval holds n, or where
- *                 no interval does, the one whose size is the nearer in ratio;
+ *        between  sizes below and above n were tuned: the row whose measured interval holds n, or
+ *                 where no interval does, the one whose size is the nearer in ratio;
  *        clamped  only sizes above n were tuned: the smallest; or only sizes below n: the largest.
- *      One block tuned at n = 1000 is a trap at n = 10^6, and a full grid tuned at 10^8 is one at 1000: where
- *      nothing measured speaks for it, a row serves a larger n only if its grid would fill the device (else
- *      the row above it does, or the row is refused), and a smaller n with a grid cut to what covers n.
- *      Files: the path given to rtune_open, RTUNE_DB, the user's store, the system's store, the shipped
- *      profiles. A row of the shipped profiles is reported as `shipped` whichever of the three it is.
- *   3. Rows of a similar device (same compute capability; cpu: same instruction set): the nearest by
- *      rtune_identity_distance first, then as in 2. Grids that count SMs are resolved for this device.
+ *      Files: the path given to rtune_open, RTUNE_DB, the user's store, the system's store, the
+ *      shipped profiles. A row of the shipped profiles is reported as `shipped` whichever of the
+ *      three it is.
+ *   3. Rows of a similar device (same compute capability; cpu: same instruction set): the nearest
+ *      by rtune_identity_distance first, then as in 2. Grids that count SMs are resolved for this
+ *      device.
  *   4. The built-in config.
  *
- * In 2 and in 3, where the cache state asked for has no row to serve, those of the cold state are tried
- * before going on. "none" as the store leaves 1 and 4.
+ * One block tuned at n = 1000 is a trap at n = 10^6, and a full grid tuned at 10^8 is one at 1000.
+ * So where no measured interval speaks for it, a row serves a larger n only if its grid would fill
+ * the device (else the row above it does, or the row is refused and the search goes on), and a
+ * smaller n with a grid that is cut to what covers n.
+ *
+ * In 2 and in 3, where the cache state asked for has no row to serve, those of the cold state are
+ * tried before going on. "none" as the store leaves 1 and 4.
  */
 #include "runtime/lookup.h"
 
@@ -26,7 +30,8 @@
 
 #include <string.h>
 
-/* ---- one run ----------------------------------------------------------------------------------- */
+/* ---- one run -----------------------------------------------------------------------------------
+ */
 
 /* Would these blocks (threads) keep a device of this many units busy, however large n is? */
 static bool fills(const struct rtune_config *config, uint32_t units) {
@@ -47,19 +52,24 @@ struct rtune_hit rtune_run_match(const struct rtune_run *run, uint64_t n, uint32
     uint32_t high = run->count;
     while (low < high) { /* first row above n */
         const uint32_t middle = low + (high - low) / 2;
-        if (rows[middle].n <= n) low = middle + 1;
-        else high = middle;
+        if (rows[middle].n <= n)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    if (low > 0 && rows[low - 1].n == n) return (struct rtune_hit){RTUNE_MATCH_EXACT, &rows[low - 1]};
+    if (low > 0 && rows[low - 1].n == n)
+        return (struct rtune_hit){RTUNE_MATCH_EXACT, &rows[low - 1]};
     if (low == 0) return (struct rtune_hit){RTUNE_MATCH_CLAMPED, &rows[0]};
     if (low < run->count) {
-        return (struct rtune_hit){RTUNE_MATCH_BETWEEN, between(&rows[low - 1], &rows[low], n, units)};
+        return (struct rtune_hit){RTUNE_MATCH_BETWEEN,
+                                  between(&rows[low - 1], &rows[low], n, units)};
     }
     const bool ok = fills(&rows[low - 1].config, units);
     return (struct rtune_hit){ok ? RTUNE_MATCH_CLAMPED : RTUNE_MATCH_REFUSED, &rows[low - 1]};
 }
 
-/* ---- the ladder -------------------------------------------------------------------------------- */
+/* ---- the ladder --------------------------------------------------------------------------------
+ */
 
 /* A config tuned at a larger n, with no more blocks than cover this one. */
 static struct rtune_config cut_grid(struct rtune_config config, enum rtune_dtype dtype, uint64_t n,
@@ -91,10 +101,10 @@ static void take(struct rtune_decision *d, const struct rtune_run *run, struct r
     }
 }
 
-/* Take the best hit of the first group of runs (this device, then each distance) that has one. The runs
- * are sorted so. same: consider this device alone, else the others alone. */
-static bool take_best(struct rtune_decision *d, const struct rtune_run *runs, size_t count, bool same,
-                      uint32_t units) {
+/* Take the best hit of the first group of runs (this device, then each distance) that has one. The
+ * runs are sorted so. same: consider this device alone, else the others alone. */
+static bool take_best(struct rtune_decision *d, const struct rtune_run *runs, size_t count,
+                      bool same, uint32_t units) {
     const struct rtune_run *best = NULL;
     struct rtune_hit hit = {RTUNE_MATCH_REFUSED, NULL};
     for (size_t i = 0; i < count; i++) {
@@ -111,7 +121,8 @@ static bool take_best(struct rtune_decision *d, const struct rtune_run *runs, si
     return true;
 }
 
-static bool decide_by_rows(const rtune *rt, const struct rtune_index *index, struct rtune_decision *d) {
+static bool decide_by_rows(const rtune *rt, const struct rtune_index *index,
+                           struct rtune_decision *d) {
     struct rtune_problem kind = d->problem;
     const struct rtune_run *runs[2] = {NULL, NULL};
     size_t counts[2] = {0, 0};
@@ -143,7 +154,8 @@ void rtune_decide(const rtune *rt, const struct rtune_index *index,
     }
 }
 
-/* ---- the launch record ------------------------------------------------------------------------- */
+/* ---- the launch record -------------------------------------------------------------------------
+ */
 
 static void add_n(struct rtune_text *text, const char *before, uint64_t n) {
     rtune_text_add(text, before);
@@ -154,8 +166,12 @@ static void describe_row(const struct rtune_decision *d, struct rtune_text *text
     if (d->source == RTUNE_FROM_SIMILAR) rtune_text_add(text, "a similar device, ");
     if (d->source == RTUNE_FROM_SHIPPED) rtune_text_add(text, "this device's shipped profile, ");
     switch (d->match) {
-    case RTUNE_MATCH_EXACT: add_n(text, "tuned at n=", d->row->n); break;
-    case RTUNE_MATCH_BETWEEN: add_n(text, "between tuned sizes, tuned at n=", d->row->n); break;
+    case RTUNE_MATCH_EXACT:
+        add_n(text, "tuned at n=", d->row->n);
+        break;
+    case RTUNE_MATCH_BETWEEN:
+        add_n(text, "between tuned sizes, tuned at n=", d->row->n);
+        break;
     case RTUNE_MATCH_CLAMPED:
     case RTUNE_MATCH_REFUSED:
         if (d->problem.n < d->row->n) {
@@ -166,7 +182,8 @@ static void describe_row(const struct rtune_decision *d, struct rtune_text *text
         break;
     }
     if (d->cold_rows) rtune_text_add(text, ", cold input (this state was not tuned)");
-    if (d->config.grid.kind != d->row->config.grid.kind) rtune_text_add(text, ", grid cut to cover n");
+    if (d->config.grid.kind != d->row->config.grid.kind)
+        rtune_text_add(text, ", grid cut to cover n");
 }
 
 static void describe(const struct rtune_decision *d, const char *why, struct rtune_launch *launch) {
@@ -212,8 +229,8 @@ static uint32_t guess_resident(const struct rtune_identity *identity, uint32_t b
 uint32_t rtune_served_grid(const rtune *rt, const struct rtune_decision *d,
                            const struct rtune_prepared *prepared) {
     const struct rtune_config config = rtune_served_config(d, prepared);
-    const uint32_t resident = prepared ? prepared->resident
-                                       : guess_resident(&rt->dev->identity, config.block);
+    const uint32_t resident =
+        prepared ? prepared->resident : guess_resident(&rt->dev->identity, config.block);
     return rtune_grid_resolve(&config, d->problem.dtype, d->problem.n, rt->dev->units, resident);
 }
 

@@ -6,15 +6,20 @@
 #include "runtime/rtune_int.h"
 
 /* How a run of rows meets n, best first. */
-enum rtune_match { RTUNE_MATCH_EXACT, RTUNE_MATCH_BETWEEN, RTUNE_MATCH_CLAMPED, RTUNE_MATCH_REFUSED };
+enum rtune_match {
+    RTUNE_MATCH_EXACT,
+    RTUNE_MATCH_BETWEEN,
+    RTUNE_MATCH_CLAMPED,
+    RTUNE_MATCH_REFUSED
+};
 
 struct rtune_hit {
     enum rtune_match match;
     const struct rtune_row *row;
 };
 
-/* The row of a run for n. REFUSED: n is above all tuned sizes and the row's grid would not fill a device of
- * this many units (SMs, threads). */
+/* The row of a run for n. REFUSED: n is above all tuned sizes and the row's grid would not fill a
+ * device of this many units (SMs, threads). */
 struct rtune_hit rtune_run_match(const struct rtune_run *run, uint64_t n, uint32_t units);
 
 struct rtune_decision {
@@ -33,13 +38,14 @@ struct rtune_decision {
 void rtune_decide(const rtune *rt, const struct rtune_index *index,
                   const struct rtune_problem *problem, struct rtune_decision *decision);
 
-/* Fill the launch record. prepared is the kernel that serves (NULL: not loaded yet); why, if not NULL, says
- * why it is not the one decided on. */
+/* Fill the launch record. prepared is the kernel that serves (NULL: not loaded yet); why, if not
+ * NULL, says why it is not the one decided on. */
 void rtune_launch_fill(const rtune *rt, const struct rtune_decision *decision,
                        const struct rtune_prepared *prepared, const char *why,
                        struct rtune_launch *launch);
 
-/* Config as served by a prepared kernel: its instance with the decision's grid; and blocks to launch. */
+/* Config as served by a prepared kernel: its instance with the decision's grid; and blocks to
+ * launch. */
 struct rtune_config rtune_served_config(const struct rtune_decision *decision,
                                         const struct rtune_prepared *prepared);
 uint32_t rtune_served_grid(const rtune *rt, const struct rtune_decision *decision,

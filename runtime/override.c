@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/override.c: reads RTUNE_OVERRIDE once, at open, into a list that lookups match without allocating.
+ * runtime/override.c: reads RTUNE_OVERRIDE once, at open, into a list that lookups match without
+ * allocating.
  */
 #include "runtime/override.h"
 
@@ -11,7 +12,8 @@
 
 enum { TEXT_MAX = 4096, ENTRY_MAX = 256 };
 
-/* ---- axes: which of a config's were given ------------------------------------------------------ */
+/* ---- axes: which of a config's were given ------------------------------------------------------
+ */
 
 enum {
     AXIS_VARIANT = 1u << 0,
@@ -65,7 +67,8 @@ done:
     return status;
 }
 
-/* ---- selector ---------------------------------------------------------------------------------- */
+/* ---- selector ----------------------------------------------------------------------------------
+ */
 
 static enum rtune_status parse_word(const char *word, struct rtune_override_entry *entry,
                                     struct rtune_error *err) {
@@ -86,7 +89,8 @@ static enum rtune_status parse_word(const char *word, struct rtune_override_entr
 
 static enum rtune_status parse_selector(const char *text, struct rtune_override_entry *entry,
                                         struct rtune_error *err) {
-    for (int kind = 0; kind < RTUNE_OVERRIDE_WORDS; kind++) entry->want[kind] = -1;
+    for (int kind = 0; kind < RTUNE_OVERRIDE_WORDS; kind++)
+        entry->want[kind] = -1;
     if (strcmp(text, "*") == 0) return RTUNE_OK;
     for (;;) {
         char word[32] = "";
@@ -98,16 +102,18 @@ static enum rtune_status parse_selector(const char *text, struct rtune_override_
     }
 }
 
-/* ---- matching ---------------------------------------------------------------------------------- */
+/* ---- matching ----------------------------------------------------------------------------------
+ */
 
-/* Does the entry select the problem? A field that cannot matter matches as it was asked and as it is in
- * canonical form: "min,i32,native" selects min of i32 although its result is the same in wide. */
+/* Does the entry select the problem? A field that cannot matter matches as it was asked and as it
+ * is in canonical form: "min,i32,native" selects min of i32 although its result is the same in
+ * wide. */
 static bool selects(const struct rtune_override_entry *entry, const struct rtune_problem *asked,
                     const struct rtune_problem *canonical) {
     const int a[RTUNE_OVERRIDE_WORDS] = {
-        [RTUNE_NAMES_OP] = (int)asked->op,         [RTUNE_NAMES_DTYPE] = (int)asked->dtype,
-        [RTUNE_NAMES_ACC] = (int)asked->acc,       [RTUNE_NAMES_MODE] = (int)asked->mode,
-        [RTUNE_NAMES_NAN] = (int)asked->nan_rule,  [RTUNE_NAMES_CACHE] = (int)asked->cache,
+        [RTUNE_NAMES_OP] = (int)asked->op,        [RTUNE_NAMES_DTYPE] = (int)asked->dtype,
+        [RTUNE_NAMES_ACC] = (int)asked->acc,      [RTUNE_NAMES_MODE] = (int)asked->mode,
+        [RTUNE_NAMES_NAN] = (int)asked->nan_rule, [RTUNE_NAMES_CACHE] = (int)asked->cache,
     };
     const int c[RTUNE_OVERRIDE_WORDS] = {
         [RTUNE_NAMES_OP] = (int)canonical->op,        [RTUNE_NAMES_DTYPE] = (int)canonical->dtype,
@@ -151,7 +157,8 @@ bool rtune_override_find(const struct rtune_override *override, const struct rtu
     return false;
 }
 
-/* ---- parsing ----------------------------------------------------------------------------------- */
+/* ---- parsing -----------------------------------------------------------------------------------
+ */
 
 /* The k-th way to ask for a problem: fields that may not matter to it, in every value. */
 static bool spelling_at(unsigned k, struct rtune_problem *problem) {
@@ -208,7 +215,8 @@ enum rtune_status rtune_override_parse(const char *text, bool cuda, struct rtune
         char entry[ENTRY_MAX] = "";
         const size_t length = strcspn(text, ";");
         if (read.count == RTUNE_OVERRIDE_MAX || length >= sizeof entry) {
-            TRY(rtune_err_set(err, RTUNE_INVALID, "more than %d entries, or one longer than %d bytes",
+            TRY(rtune_err_set(err, RTUNE_INVALID,
+                              "more than %d entries, or one longer than %d bytes",
                               RTUNE_OVERRIDE_MAX, ENTRY_MAX - 1));
         }
         memcpy(entry, text, length);

@@ -4,11 +4,11 @@
  *
  *   RTUNE_OVERRIDE = entry { ";" entry }
  *   entry          = selector ":" config       "sum,f32:block=256,items=16,grid=4xsm"
- *   selector       = "*" | word { "," word }   words of op, dtype, acc, mode, nan rule and cache state, each
- *                                              kind at most once; what is not named is any
+ *   selector       = "*" | word { "," word }
  *
- * Axes that a config leaves out keep the built-in default's value. The first entry that selects a problem
- * with a config that is possible there wins.
+ * The words are ops, dtypes, accs, modes, nan rules and cache states, each kind at most once; what
+ * is not named is any. Axes that a config leaves out keep the built-in default's value. The first
+ * entry that selects a problem with a config that is possible there wins.
  */
 #ifndef RTUNE_RUNTIME_OVERRIDE_H
 #define RTUNE_RUNTIME_OVERRIDE_H
@@ -28,8 +28,8 @@ struct rtune_override {
     size_t count;
 };
 
-/* Read text (NULL or empty: no entries). INVALID, naming the entry, for bad text and for an entry that is
- * possible for no problem on this kind of device. */
+/* Read text (NULL or empty: no entries). INVALID, naming the entry, for bad text and for an entry
+ * that is possible for no problem on this kind of device. */
 enum rtune_status rtune_override_parse(const char *text, bool cuda, struct rtune_override *override,
                                        struct rtune_error *err);
 void rtune_override_free(struct rtune_override *override);

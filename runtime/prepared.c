@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/prepared.c: the ladder by which a kernel gets ready. The built-in instance where it is what was
- * asked for, else the cubin that the tuner stored, else one compiled now, else the built-in instance with a
- * reason. A rung that fails is logged and the next one tried.
+ * runtime/prepared.c: the ladder by which a kernel gets ready. The built-in instance where it is
+ * what was asked for, else the cubin that the tuner stored, else one compiled now, else the
+ * built-in instance with a reason. A rung that fails is logged and the next one tried.
  */
 #include "runtime/lookup.h"
 
@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------------------
+ */
 
 static struct rtune_problem kind_of(const struct rtune_problem *problem) {
     struct rtune_problem kind = *problem;
@@ -22,9 +23,9 @@ static struct rtune_problem kind_of(const struct rtune_problem *problem) {
 
 static uint32_t slot_of(const struct rtune_problem *kind, const struct rtune_config *config) {
     const uint32_t words[] = {
-        kind->op,       kind->dtype,   kind->acc,    kind->mode,     kind->nan_rule,
-        kind->flags,    config->block, config->items, config->load,  config->finish,
-        config->map,    config->occupancy, config->variant,
+        kind->op,    kind->dtype,       kind->acc,       kind->mode,   kind->nan_rule,
+        kind->flags, config->block,     config->items,   config->load, config->finish,
+        config->map, config->occupancy, config->variant,
     };
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a over words */
     for (size_t k = 0; k < RTUNE_ARRAY_SIZE(words); k++) {
@@ -33,15 +34,16 @@ static uint32_t slot_of(const struct rtune_problem *kind, const struct rtune_con
     return (uint32_t)(hash ^ (hash >> 32)) % RTUNE_PREPARED_SLOTS;
 }
 
-/* The entry of a key, and the slot where it is or would go. At most RTUNE_PREPARED_MAX of the slots are
- * ever used, so the search ends. */
+/* The entry of a key, and the slot where it is or would go. At most RTUNE_PREPARED_MAX of the slots
+ * are ever used, so the search ends. */
 static struct rtune_prepared *find(const struct rtune_kernels *kernels,
                                    const struct rtune_problem *kind,
                                    const struct rtune_config *config, uint32_t *slot) {
     uint32_t k = slot_of(kind, config);
     struct rtune_prepared *p;
     while ((p = atomic_load_explicit(&kernels->slots[k], memory_order_acquire)) != NULL) {
-        if (rtune_config_same_instance(&p->wanted, config) && rtune_problem_same_kind(&p->kind, kind)) {
+        if (rtune_config_same_instance(&p->wanted, config) &&
+            rtune_problem_same_kind(&p->kind, kind)) {
             break;
         }
         k = (k + 1) % RTUNE_PREPARED_SLOTS;
@@ -50,8 +52,8 @@ static struct rtune_prepared *find(const struct rtune_kernels *kernels,
     return p;
 }
 
-/* Under the lock. The entry is owned by the table from now on; one it replaces stays in the list, since
- * another thread may be using it. */
+/* Under the lock. The entry is owned by the table from now on; one it replaces stays in the list,
+ * since another thread may be using it. */
 static void publish(struct rtune_kernels *kernels, struct rtune_prepared *entry) {
     uint32_t slot;
     if (!find(kernels, &entry->kind, &entry->wanted, &slot)) kernels->count++;
@@ -77,7 +79,8 @@ const struct rtune_prepared *rtune_prepared_builtin(const rtune *rt,
     return find(&rt->kernels, &kind, &config, &slot);
 }
 
-/* ---- open and close ---------------------------------------------------------------------------- */
+/* ---- open and close ----------------------------------------------------------------------------
+ */
 
 static struct rtune_prepared *new_entry(const struct rtune_problem *kind,
                                         const struct rtune_config *config) {
@@ -123,7 +126,8 @@ enum rtune_status rtune_kernels_open(rtune *rt, struct rtune_error *err) {
         missing += open_builtin(rt, &kind, missing ? NULL : &why) != RTUNE_OK;
     }
     if (missing == 0) return RTUNE_OK;
-    /* A build without them has none, and NVRTC may still serve. A part of them missing is a fault. */
+    /* A build without them has none, and NVRTC may still serve. A part of them missing is a fault.
+     */
     if (rt->kernels.all || why.status == RTUNE_NO_MEMORY) {
         return rtune_err_set(err, why.status, "built-in kernels: %s", why.message);
     }
@@ -144,7 +148,8 @@ void rtune_kernels_close(rtune *rt) {
     rt->kernels.nvrtc = NULL;
 }
 
-/* ---- the ladder -------------------------------------------------------------------------------- */
+/* ---- the ladder --------------------------------------------------------------------------------
+ */
 
 /* One instance on its way. why is the last rung's failure. */
 struct job {
@@ -199,7 +204,8 @@ static void try_compiled(rtune *rt, struct job *jobs, size_t count) {
     struct rtune_error why = {0};
     size_t todo = 0;
     size_t k = 0;
-    for (size_t i = 0; i < count; i++) todo += jobs[i].entry->kernel == NULL;
+    for (size_t i = 0; i < count; i++)
+        todo += jobs[i].entry->kernel == NULL;
     if (todo == 0 || !rt->dev->cuda) return;
     rtune_nvrtc *nvrtc = compiler(rt);
     if (nvrtc) compiled = calloc(todo, sizeof *compiled);
@@ -222,8 +228,10 @@ static void try_compiled(rtune *rt, struct job *jobs, size_t count) {
         }
         struct rtune_compiled *c = &compiled[k++];
         enum rtune_status status = RTUNE_COMPILE;
-        if (c->image) status = open_image(rt, job, c->image, c->size, RTUNE_KERNEL_COMPILED);
-        else job->why = c->error;
+        if (c->image)
+            status = open_image(rt, job, c->image, c->size, RTUNE_KERNEL_COMPILED);
+        else
+            job->why = c->error;
         if (status != RTUNE_OK) log_rung(rt, job, "compiled");
         free(c->image);
     }
@@ -293,7 +301,8 @@ enum rtune_status rtune_prepared_make(rtune *rt, const struct rtune_index *index
         TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "preparing %zu problems: out of memory", count));
     }
     for (size_t i = 0; i < job_count; i++) {
-        if (rt->dev->cuda) try_stored(rt, index, &jobs[i]);
+        if (rt->dev->cuda)
+            try_stored(rt, index, &jobs[i]);
         else if (open_image(rt, &jobs[i], NULL, 0, RTUNE_KERNEL_BUILTIN) != RTUNE_OK) {
             log_rung(rt, &jobs[i], "tuned");
         }
@@ -302,7 +311,8 @@ enum rtune_status rtune_prepared_make(rtune *rt, const struct rtune_index *index
     TRY(finish_jobs(rt, index, jobs, job_count, err));
 done:
     pthread_mutex_unlock(&rt->kernels.lock);
-    for (size_t i = 0; jobs && i < job_count; i++) free(jobs[i].entry);
+    for (size_t i = 0; jobs && i < job_count; i++)
+        free(jobs[i].entry);
     free(jobs);
     return status;
 }

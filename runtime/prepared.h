@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/prepared.h: kernels that are loaded and ready, one per instance, shared by all problems that need
- * it. Entries are added under a lock, found without one, and live until the handle closes.
+ * runtime/prepared.h: kernels that are loaded and ready, one per instance, shared by all problems
+ * that need it. Entries are added under a lock, found without one, and live until the handle
+ * closes.
  */
 #ifndef RTUNE_RUNTIME_PREPARED_H
 #define RTUNE_RUNTIME_PREPARED_H
@@ -26,9 +27,10 @@ struct rtune_prepared {
     rtune_kernel *kernel;
     enum rtune_kernel_source source;
     uint32_t resident;
-    bool owned;          /* the kernel is closed with this entry */
+    bool owned; /* the kernel is closed with this entry */
     bool fell_back;
-    uint64_t generation; /* of the index it was prepared for; a fall-back is tried again after a reload */
+    uint64_t generation; /* of the index it was prepared for; a fall-back is tried again after a
+                            reload */
     char reason[96];     /* of the fall-back */
     struct rtune_prepared *next; /* all entries, newest first */
 };
@@ -47,8 +49,8 @@ struct rtune_kernels {
 enum rtune_status rtune_kernels_open(rtune *rt, struct rtune_error *err);
 void rtune_kernels_close(rtune *rt);
 
-/* The entry for a canonical problem and config; NULL if there is none, or if it is a fall-back of another
- * index generation. Lock-free. */
+/* The entry for a canonical problem and config; NULL if there is none, or if it is a fall-back of
+ * another index generation. Lock-free. */
 const struct rtune_prepared *rtune_prepared_find(const rtune *rt, const struct rtune_index *index,
                                                  const struct rtune_problem *problem,
                                                  const struct rtune_config *config);
@@ -56,8 +58,9 @@ const struct rtune_prepared *rtune_prepared_find(const rtune *rt, const struct r
 const struct rtune_prepared *rtune_prepared_builtin(const rtune *rt,
                                                     const struct rtune_problem *problem);
 
-/* Make entries for some decisions: a stored cubin, else a compiled one, else the built-in instance with a
- * reason. Fails (DEVICE) only where nothing at all can serve one of them, and for NO_MEMORY. */
+/* Make entries for some decisions: a stored cubin, else a compiled one, else the built-in instance
+ * with a reason. Fails (DEVICE) only where nothing at all can serve one of them, and for NO_MEMORY.
+ */
 enum rtune_status rtune_prepared_make(rtune *rt, const struct rtune_index *index,
                                       const struct rtune_decision *decisions, size_t count,
                                       struct rtune_error *err);

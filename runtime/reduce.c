@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/reduce.c: one reduction, from the caller's arguments to a launch. From the second call for a
- * problem on, this is a lookup, a kernel found by its key, a workspace found by its stream, and one launch.
+ * runtime/reduce.c: one reduction, from the caller's arguments to a launch. From the second call
+ * for a problem on, this is a lookup, a kernel found by its key, a workspace found by its stream,
+ * and one launch.
  */
 #include "runtime/lookup.h"
 
@@ -9,7 +10,8 @@
 
 #include <stdlib.h>
 
-/* ---- arguments --------------------------------------------------------------------------------- */
+/* ---- arguments ---------------------------------------------------------------------------------
+ */
 
 static enum rtune_status check_input(const char *what, const void *in,
                                      const struct rtune_problem *problem, struct rtune_error *err) {
@@ -25,8 +27,8 @@ static enum rtune_status check_input(const char *what, const void *in,
     if (!rtune_mul_u64(problem->n, size, &bytes) || !rtune_add_u64((uintptr_t)in, bytes, &end) ||
         bytes > PTRDIFF_MAX) {
         return rtune_err_set(err, RTUNE_INVALID,
-                             "%s: %llu elements of %zu bytes are more than there is of memory", what,
-                             (unsigned long long)problem->n, size);
+                             "%s: %llu elements of %zu bytes are more than there is of memory",
+                             what, (unsigned long long)problem->n, size);
     }
     return RTUNE_OK;
 }
@@ -64,7 +66,8 @@ enum rtune_status rtune_args_check(const rtune *rt, const struct rtune_problem *
     if (!args->out) TRY(rtune_err_set(err, RTUNE_INVALID, "out is NULL"));
     const size_t align = rtune_min_u64(rtune_result_size(problem), 8);
     if ((uintptr_t)args->out % align != 0) {
-        TRY(rtune_err_set(err, RTUNE_INVALID, "out: %p is not aligned to %zu bytes", args->out, align));
+        TRY(rtune_err_set(err, RTUNE_INVALID, "out: %p is not aligned to %zu bytes", args->out,
+                          align));
     }
     TRY(check_workspace(rt, args, err));
     if (problem->n == 0) {
@@ -75,7 +78,8 @@ done:
     return status;
 }
 
-/* ---- launch ------------------------------------------------------------------------------------ */
+/* ---- launch ------------------------------------------------------------------------------------
+ */
 
 enum rtune_status rtune_enqueue(rtune *rt, const struct rtune_enqueue *call,
                                 struct rtune_error *err) {
@@ -96,8 +100,8 @@ enum rtune_status rtune_enqueue(rtune *rt, const struct rtune_enqueue *call,
     return rt->dev->ops->launch(rt->dev, call->kernel, &request, err);
 }
 
-/* The kernel for a decision: a prepared one, or one prepared now, or in a capture the built-in one. *why
- * says why another than the one decided on serves, and stays NULL otherwise. */
+/* The kernel for a decision: a prepared one, or one prepared now, or in a capture the built-in one.
+ * *why says why another than the one decided on serves, and stays NULL otherwise. */
 static enum rtune_status find_kernel(rtune *rt, const struct rtune_index *index,
                                      const struct rtune_decision *d, bool capturing,
                                      const struct rtune_prepared **kernel, const char **why,
@@ -119,8 +123,9 @@ static enum rtune_status find_kernel(rtune *rt, const struct rtune_index *index,
         return RTUNE_OK;
     }
     if (status != RTUNE_OK) return rtune_err_set(err, status, "%s", failure.message);
-    return rtune_err_set(err, RTUNE_DEVICE,
-                         "no kernel is ready while the stream captures (call rtune_prepare before)");
+    return rtune_err_set(
+        err, RTUNE_DEVICE,
+        "no kernel is ready while the stream captures (call rtune_prepare before)");
 }
 
 /* Launch with a workspace of the caller's or the library's; on cpu with none. */
@@ -168,7 +173,8 @@ done:
     return status;
 }
 
-/* ---- prepare ----------------------------------------------------------------------------------- */
+/* ---- prepare -----------------------------------------------------------------------------------
+ */
 
 enum rtune_status rtune_prepare(rtune *rt, const struct rtune_problem *problems, size_t count,
                                 struct rtune_error *err) {
@@ -179,7 +185,8 @@ enum rtune_status rtune_prepare(rtune *rt, const struct rtune_problem *problems,
     }
     decisions = calloc(count ? count : 1, sizeof *decisions);
     if (!decisions) {
-        TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "rtune_prepare: %zu problems: out of memory", count));
+        TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "rtune_prepare: %zu problems: out of memory",
+                          count));
     }
     const struct rtune_index *index = rtune_current_index(rt);
     for (size_t i = 0; i < count; i++) {

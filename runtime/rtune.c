@@ -65,7 +65,8 @@ static enum rtune_status fill_handle(rtune *rt, rtune_device *dev, const struct 
     atomic_store_explicit(&rt->index, index, memory_order_release);
     TRY(rtune_kernels_open(rt, err));
     if (dev->cuda) {
-        TRY(rtune_workspaces_open(&rt->workspaces, dev, opts ? opts->workspaces : 0, &rt->log, err));
+        TRY(rtune_workspaces_open(&rt->workspaces, dev, opts ? opts->workspaces : 0, &rt->log,
+                                  err));
     }
 done:
     return status;
@@ -128,7 +129,8 @@ void rtune_close(rtune *rt) {
     free(rt);
 }
 
-/* A store that was readable and is not any more keeps the old rows in force; one that is gone does not. */
+/* A store that was readable and is not any more keeps the old rows in force; one that is gone does
+ * not. */
 static enum rtune_status check_loss(const struct rtune_index *old, const struct rtune_index *fresh,
                                     struct rtune_error *err) {
     for (uint32_t k = 0; k < fresh->store_count; k++) {
@@ -153,7 +155,8 @@ enum rtune_status rtune_reload(rtune *rt, struct rtune_error *err) {
     struct rtune_index *old = atomic_load_explicit(&rt->index, memory_order_relaxed);
     TRY(read_index(rt, old->generation + 1, &fresh, err));
     TRY(check_loss(old, fresh, err));
-    /* Readers hold no reference, so what is replaced stays until close: replace nothing by its like. */
+    /* Readers hold no reference, so what is replaced stays until close: replace nothing by its
+     * like. */
     if (rtune_index_equal(old, fresh)) goto done;
     fresh->retired = old;
     atomic_store_explicit(&rt->index, fresh, memory_order_release);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/rtune_int.h: the handle, and what the files of runtime/ share. Private to runtime/ and its tests.
+ * runtime/rtune_int.h: the handle, and what the files of runtime/ share. Private to runtime/ and
+ * its tests.
  *
- * The handle owns everything below it. Three things change after open, each in its own way: the index is
- * swapped whole by an atomic pointer, prepared kernels are only ever added, workspaces have a lock of their
- * own. Readers of the index and of prepared kernels take no lock.
+ * The handle owns everything below it. Three things change after open, each in its own way: the
+ * index is swapped whole by an atomic pointer, prepared kernels are only ever added, workspaces
+ * have a lock of their own. Readers of the index and of prepared kernels take no lock.
  */
 #ifndef RTUNE_RUNTIME_RTUNE_INT_H
 #define RTUNE_RUNTIME_RTUNE_INT_H
@@ -30,8 +31,8 @@ struct rtune {
     struct rtune_workspaces workspaces; /* cuda only */
 };
 
-/* rtune_open on a device that is open already. The handle owns the device, also when this fails. opts may
- * be NULL; its device and threads are ignored. */
+/* rtune_open on a device that is open already. The handle owns the device, also when this fails.
+ * opts may be NULL; its device and threads are ignored. */
 enum rtune_status rtune_open_on(rtune **rt, rtune_device *dev, const struct rtune_options *opts,
                                 struct rtune_error *err);
 
@@ -52,7 +53,8 @@ struct rtune_enqueue {
     void *stream;
     uint32_t grid;
 };
-enum rtune_status rtune_enqueue(rtune *rt, const struct rtune_enqueue *call, struct rtune_error *err);
+enum rtune_status rtune_enqueue(rtune *rt, const struct rtune_enqueue *call,
+                                struct rtune_error *err);
 
 /* The profiles that come with the library, as a store image; size 0 if the build had none. */
 const void *rtune_shipped_image(size_t *size);

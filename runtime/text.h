@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/text.h: one-line texts put together without printf, for the launch record: it is filled on every
- * lookup, which promises to take less than a microsecond and to allocate nothing.
+ * runtime/text.h: one-line texts put together without printf, for the launch record: it is filled
+ * on every lookup, which promises to take less than a microsecond and to allocate nothing.
  */
 #ifndef RTUNE_RUNTIME_TEXT_H
 #define RTUNE_RUNTIME_TEXT_H
@@ -20,7 +20,8 @@ static inline struct rtune_text rtune_text_over(char *data, size_t size) {
 }
 
 static inline void rtune_text_add(struct rtune_text *text, const char *s) {
-    while (*s && text->used + 1 < text->size) text->data[text->used++] = *s++;
+    while (*s && text->used + 1 < text->size)
+        text->data[text->used++] = *s++;
     text->data[text->used] = '\0';
 }
 

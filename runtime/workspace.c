@@ -2,9 +2,9 @@
 /*
  * runtime/workspace.c: slots and the streams they are bound to.
  *
- * A stream's tag is its key + 2, so that 0 and 1 can mark table entries that are empty and removed. A slot
- * of the recycled half counts its users, so that it is never rebound between a call's acquire and release;
- * what runs on the device after that is covered by the slot's event.
+ * A stream's tag is its key + 2, so that 0 and 1 can mark table entries that are empty and removed.
+ * A slot of the recycled half counts its users, so that it is never rebound between a call's
+ * acquire and release; what runs on the device after that is covered by the slot's event.
  */
 #include "runtime/workspace.h"
 
@@ -32,7 +32,8 @@ done:
     return status;
 }
 
-/* ---- open and close ---------------------------------------------------------------------------- */
+/* ---- open and close ----------------------------------------------------------------------------
+ */
 
 static enum rtune_status make_slots(struct rtune_workspaces *ws, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
@@ -62,7 +63,8 @@ enum rtune_status rtune_workspaces_open(struct rtune_workspaces *ws, rtune_devic
     ws->fixed = count - count / 2;
     ws->stride = rtune_workspace_stride();
     ws->mask = 3;
-    while (ws->mask < 4 * count) ws->mask = 2 * ws->mask + 1;
+    while (ws->mask < 4 * count)
+        ws->mask = 2 * ws->mask + 1;
     ws->slots = calloc(count, sizeof *ws->slots);
     ws->entries = calloc((size_t)ws->mask + 1, sizeof *ws->entries);
     if (!ws->slots || !ws->entries) {
@@ -88,14 +90,15 @@ void rtune_workspaces_close(struct rtune_workspaces *ws) {
     ws->dev = NULL;
 }
 
-/* ---- from stream to slot ----------------------------------------------------------------------- */
+/* ---- from stream to slot -----------------------------------------------------------------------
+ */
 
 static uint32_t hash_tag(uint64_t tag) {
     return (uint32_t)((tag * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 }
 
-/* The slot bound to a stream, or NULL. Without the lock this may miss one that is being moved in the table;
- * the caller looks again under the lock. */
+/* The slot bound to a stream, or NULL. Without the lock this may miss one that is being moved in
+ * the table; the caller looks again under the lock. */
 static struct rtune_slot *find(const struct rtune_workspaces *ws, uint64_t tag) {
     uint32_t k = hash_tag(tag) & ws->mask;
     for (uint32_t probes = 0; probes <= ws->mask; probes++, k = (k + 1) & ws->mask) {
@@ -120,9 +123,9 @@ static void insert(struct rtune_workspaces *ws, uint64_t tag, uint32_t slot) {
     atomic_store_explicit(&ws->entries[k].tag, tag, memory_order_release);
 }
 
-/* Under the lock. Now and then all removed entries are cleared away, so that the table never fills with them
- * however many streams come and go. A stream that looks for its entry meanwhile may miss it, and then waits
- * for the lock to look again. */
+/* Under the lock. Now and then all removed entries are cleared away, so that the table never fills
+ * with them however many streams come and go. A stream that looks for its entry meanwhile may miss
+ * it, and then waits for the lock to look again. */
 static void drop(struct rtune_workspaces *ws, uint64_t tag) {
     uint32_t k = hash_tag(tag) & ws->mask;
     while (atomic_load_explicit(&ws->entries[k].tag, memory_order_relaxed) != tag) {
@@ -156,10 +159,11 @@ static bool enter(struct rtune_slot *slot, uint64_t tag) {
     return false;
 }
 
-/* ---- binding, under the lock ------------------------------------------------------------------- */
+/* ---- binding, under the lock -------------------------------------------------------------------
+ */
 
-/* Give a slot that was closed to others to a stream, with this call as its first user; tag EMPTY: to a
- * captured call, which is found by nobody. */
+/* Give a slot that was closed to others to a stream, with this call as its first user; tag EMPTY:
+ * to a captured call, which is found by nobody. */
 static void bind(struct rtune_workspaces *ws, struct rtune_slot *slot, uint64_t tag) {
     const uint64_t old = atomic_load_explicit(&slot->tag, memory_order_relaxed);
     const bool counted = tag != TAG_EMPTY && !is_fixed(ws, slot);
@@ -216,21 +220,23 @@ static struct rtune_slot *find_slot(struct rtune_workspaces *ws) {
         struct rtune_slot *slot = &ws->slots[i];
         if (slot->taken) continue;
         /* Nobody is bound to it: who is in found an outdated entry and is about to leave. */
-        while (!shut(slot)) continue;
+        while (!shut(slot))
+            continue;
         return slot;
     }
     return seize_idle(ws);
 }
 
-/* ---- acquire and release ----------------------------------------------------------------------- */
+/* ---- acquire and release -----------------------------------------------------------------------
+ */
 
 static void touch(struct rtune_workspaces *ws, struct rtune_slot *slot) {
     const uint64_t now = atomic_fetch_add_explicit(&ws->time, 1, memory_order_relaxed) + 1;
     atomic_store_explicit(&slot->used, now, memory_order_relaxed);
 }
 
-/* Zero a slot that a failed launch left unknown. The flag falls only when the memset is enqueued, so that
- * a second thread on the same stream waits for it here and does not overtake. */
+/* Zero a slot that a failed launch left unknown. The flag falls only when the memset is enqueued,
+ * so that a second thread on the same stream waits for it here and does not overtake. */
 static enum rtune_status clean(struct rtune_workspaces *ws, struct rtune_slot *slot, void *stream,
                                struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
@@ -264,8 +270,10 @@ enum rtune_status rtune_workspaces_acquire(struct rtune_workspaces *ws, void *st
     const uint64_t tag = state->key + TAG_BIAS;
     struct rtune_slot *slot = state->capturing ? NULL : find(ws, tag);
     if (slot && !is_fixed(ws, slot)) {
-        if (enter(slot, tag)) touch(ws, slot);
-        else slot = NULL;
+        if (enter(slot, tag))
+            touch(ws, slot);
+        else
+            slot = NULL;
     }
     if (!slot) slot = bind_new(ws, tag, state->capturing);
     if (!slot) {

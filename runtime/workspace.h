@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/workspace.h: the handle's workspaces, one device allocation made and zeroed at open, and the rules
- * by which streams get them. One workspace is never in flight on two streams.
+ * runtime/workspace.h: the handle's workspaces, one device allocation made and zeroed at open, and
+ * the rules by which streams get them. One workspace is never in flight on two streams.
  *
- * The first half is bound for good to the first streams seen, which costs nothing per call. The second half
- * is recycled: an event is recorded after each launch, and a stream that has none takes the least recently
- * used workspace whose event is done. A captured call takes one until close. Thread-safe; a known stream is
- * found without a lock.
+ * The first half is bound for good to the first streams seen, which costs nothing per call. The
+ * second half is recycled: an event is recorded after each launch, and a stream that has none takes
+ * the least recently used workspace whose event is done. A captured call takes one until close.
+ * Thread-safe; a known stream is found without a lock.
  */
 #ifndef RTUNE_RUNTIME_WORKSPACE_H
 #define RTUNE_RUNTIME_WORKSPACE_H
@@ -20,13 +20,13 @@ enum { RTUNE_WORKSPACES_DEFAULT = 64, RTUNE_WORKSPACES_MAX = 4096, RTUNE_WORKSPA
 
 struct rtune_slot {
     void *workspace;
-    void *event;              /* recycled half only */
-    _Atomic uint64_t tag;     /* stream it is bound to; 0: none */
-    _Atomic uint32_t users;   /* calls between acquire and release; top bit: being rebound */
-    _Atomic uint64_t used;    /* time of the last use, for the least recently used */
-    _Atomic bool dirty;       /* a launch failed: zero it before the next one */
-    _Atomic bool unfenced;    /* a launch may be in flight that no event covers: never rebind it */
-    bool taken;               /* bound or captured; guarded by the lock */
+    void *event;            /* recycled half only */
+    _Atomic uint64_t tag;   /* stream it is bound to; 0: none */
+    _Atomic uint32_t users; /* calls between acquire and release; top bit: being rebound */
+    _Atomic uint64_t used;  /* time of the last use, for the least recently used */
+    _Atomic bool dirty;     /* a launch failed: zero it before the next one */
+    _Atomic bool unfenced;  /* a launch may be in flight that no event covers: never rebind it */
+    bool taken;             /* bound or captured; guarded by the lock */
 };
 
 struct rtune_slot_entry {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tests/runtime/alloc_count.c: counts what asks for memory, in one of two ways. As it is, it takes the place
- * of glibc's malloc in the whole program. With ALLOC_WRAP it counts the calls of what is linked into the
- * program itself, by --wrap, which works beside a sanitizer too.
+ * tests/runtime/alloc_count.c: counts what asks for memory, in one of two ways. As it is, it takes
+ * the place of glibc's malloc in the whole program. With ALLOC_WRAP it counts the calls of what is
+ * linked into the program itself, by --wrap, which works beside a sanitizer too.
  */
 #include "tests/runtime/alloc_count.h"
 

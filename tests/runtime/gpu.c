@@ -8,7 +8,8 @@
 static const int64_t spoilt = -77;
 static const int64_t expected = (int64_t)GPU_N * (GPU_N + 1) / 2;
 
-/* ---- a stand-in for NVRTC, by --wrap ------------------------------------------------------------ */
+/* ---- a stand-in for NVRTC, by --wrap ------------------------------------------------------------
+ */
 
 struct gpu_nvrtc gpu_nvrtc;
 
@@ -53,7 +54,8 @@ enum rtune_status __wrap_rtune_nvrtc_compile(rtune_nvrtc *nvrtc, int cc_major, i
     return RTUNE_OK;
 }
 
-/* ---- start and finish -------------------------------------------------------------------------- */
+/* ---- start and finish --------------------------------------------------------------------------
+ */
 
 void gpu_start(struct gpu *gpu) {
     struct rtune_error err = {0};
@@ -68,7 +70,8 @@ void gpu_start(struct gpu *gpu) {
     CU(gpu->cu.cuCtxSetCurrent(gpu->context));
     CU(gpu->cu.base.cuMemAlloc(&gpu->in, sizeof in));
     CU(gpu->cu.base.cuMemAlloc(&gpu->out, GPU_OUTS * sizeof(int64_t)));
-    for (int32_t i = 0; i < GPU_N; i++) in[i] = i + 1;
+    for (int32_t i = 0; i < GPU_N; i++)
+        in[i] = i + 1;
     CU(gpu->cu.cuMemcpyHtoD(gpu->in, in, sizeof in));
     for (size_t k = 0; k < GPU_OUTS; k++) {
         CU(gpu->cu.cuMemcpyHtoD(gpu->out + k * sizeof spoilt, &spoilt, sizeof spoilt));
@@ -101,10 +104,11 @@ CUstream gpu_stream(struct gpu *gpu) {
     return stream;
 }
 
-/* ---- reductions -------------------------------------------------------------------------------- */
+/* ---- reductions --------------------------------------------------------------------------------
+ */
 
-enum rtune_status gpu_reduce(struct gpu *gpu, size_t k, CUstream stream, struct rtune_launch *launch,
-                             struct rtune_error *err) {
+enum rtune_status gpu_reduce(struct gpu *gpu, size_t k, CUstream stream,
+                             struct rtune_launch *launch, struct rtune_error *err) {
     const struct rtune_problem p = GPU_SUM;
     struct rtune_args a = RTUNE_ARGS((const void *)(uintptr_t)gpu->in,
                                      (void *)(uintptr_t)(gpu->out + k * sizeof spoilt));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tests/runtime/gpu.h: librtune on the fake CUDA driver: a fresh driver, some input on the device, an NVRTC
- * that the test controls.
+ * tests/runtime/gpu.h: librtune on the fake CUDA driver: a fresh driver, some input on the device,
+ * an NVRTC that the test controls.
  */
 #ifndef RTUNE_TESTS_RUNTIME_GPU_H
 #define RTUNE_TESTS_RUNTIME_GPU_H
 
-#include "tests/runtime/stub.h"
+#include "tests/runtime/toy.h"
 
 #include "tests/fake/driver.h"
 #include "tests/fake/fake.h"
@@ -31,17 +31,18 @@ extern struct gpu_nvrtc gpu_nvrtc;
 
 /* A fresh driver with the context current, input in place, and no handle. */
 void gpu_start(struct gpu *gpu);
-/* Open a handle on the current context's device. store may be NULL: none. workspaces 0: the default. */
+/* Open a handle on the current context's device. store may be NULL: none. workspaces 0: the
+ * default. */
 void gpu_open(struct gpu *gpu, const char *store, uint32_t workspaces);
-/* Close everything; fails if the driver saw something that no correct caller does, or if librtune left
- * anything behind. */
+/* Close everything; fails if the driver saw something that no correct caller does, or if librtune
+ * left anything behind. */
 void gpu_finish(struct gpu *gpu);
 
 CUstream gpu_stream(struct gpu *gpu);
 /* The sum of the input into out[k], enqueued. */
 #define GPU_SUM RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, GPU_N)
-enum rtune_status gpu_reduce(struct gpu *gpu, size_t k, CUstream stream, struct rtune_launch *launch,
-                             struct rtune_error *err);
+enum rtune_status gpu_reduce(struct gpu *gpu, size_t k, CUstream stream,
+                             struct rtune_launch *launch, struct rtune_error *err);
 /* Waits for the stream and checks that out[k] is the sum; then spoils it. */
 void gpu_check(struct gpu *gpu, size_t k, CUstream stream);
 /* out[k] holds what gpu_check left there. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/runtime/rows.c: stores made of a few rows, scratch files, and checks of what is served. */
-#include "tests/runtime/stub.h"
+#include "tests/runtime/toy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,14 +111,14 @@ void rows_free(struct rows *rows) {
     *rows = (struct rows){0};
 }
 
-rtune *stub_open(struct stub *stub, const char *store) {
+rtune *toy_open(struct toy *toy, const char *store) {
     struct rtune_error err = {0};
     struct rtune_options opts = RTUNE_OPTIONS_INIT;
     rtune *rt = NULL;
     opts.store = store;
-    opts.log = stub->log.fn;
-    opts.log_user = stub->log.user;
-    if (rtune_open_on(&rt, &stub->base, &opts, &err) != RTUNE_OK) fail_msg("%s", err.message);
+    opts.log = toy->log.fn;
+    opts.log_user = toy->log.user;
+    if (rtune_open_on(&rt, &toy->base, &opts, &err) != RTUNE_OK) fail_msg("%s", err.message);
     return rt;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fixed set of stores, a few hundred problems, and what is served for each, in decisions.csv. A change of
- * policy shows as a change of that file: RTUNE_BLESS=1 writes it anew. Rows give every axis, and the built-in
- * default is just called that, so that the file depends on the policy alone.
+ * A fixed set of stores, a few hundred problems, and what is served for each, in decisions.csv. A
+ * change of policy shows as a change of that file: RTUNE_BLESS=1 writes it anew. Rows give every
+ * axis, and the built-in default is just called that, so that the file depends on the policy alone.
  */
-#include "tests/runtime/stub.h"
+#include "tests/runtime/toy.h"
 
 #include "base/buf.h"
 
@@ -26,9 +26,9 @@ static struct rtune_winner *add(struct rows *rows, uint32_t device, enum rtune_o
 
 static void write_user(const char *path) {
     struct rows rows = {0};
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
-    const struct rtune_identity h100 = stub_identity(9, 0, 114);
-    const struct rtune_identity a100 = stub_identity(8, 0, 108);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
+    const struct rtune_identity h100 = toy_identity(9, 0, 114);
+    const struct rtune_identity a100 = toy_identity(8, 0, 108);
     struct rtune_winner *w;
     uint32_t d = rows_device(&rows, &h200);
     add(&rows, d, RTUNE_SUM, RTUNE_F32, 256, "block=32,items=8,grid=1,finish=one")->n_to = 700;
@@ -39,7 +39,7 @@ static void write_user(const char *path) {
     w->n_from = 20001;
     w->n_to = 3000000;
     w = add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 28,
-                 "block=512,items=32,grid=4xsm,load=noallocate,finish=last");
+            "block=512,items=32,grid=4xsm,load=noallocate,finish=last");
     w->n_from = 3000001;
     add(&rows, d, RTUNE_MIN, RTUNE_I32, 1 << 14, "block=256,items=16,grid=4");
     add(&rows, d, RTUNE_PROD, RTUNE_F64, 1 << 22, "block=256,items=8,grid=528");
@@ -55,12 +55,13 @@ static void write_user(const char *path) {
 
 static void write_system(const char *path) {
     struct rows rows = {0};
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     const uint32_t d = rows_device(&rows, &h200);
     add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 16, "block=64,items=16,grid=8");
     add(&rows, d, RTUNE_MIN, RTUNE_I32, 1 << 10, "block=64,items=8,grid=1");
     add(&rows, d, RTUNE_MIN, RTUNE_I32, 1 << 24, "block=512,items=16,grid=2xsm");
-    memcpy(add(&rows, d, RTUNE_SUM, RTUNE_I64, 1 << 20, "block=512,items=8,grid=2xsm")->driver, "1", 2);
+    memcpy(add(&rows, d, RTUNE_SUM, RTUNE_I64, 1 << 20, "block=512,items=8,grid=2xsm")->driver, "1",
+           2);
     rows_write(&rows, path);
 }
 
@@ -87,15 +88,17 @@ static void print_all(const rtune *rt, struct rtune_buf *out) {
         enum rtune_dtype dtype;
         enum rtune_cache cache;
     } kinds[] = {
-        {RTUNE_SUM, RTUNE_F32, RTUNE_COLD}, {RTUNE_SUM, RTUNE_F32, RTUNE_WARM},
+        {RTUNE_SUM, RTUNE_F32, RTUNE_COLD},  {RTUNE_SUM, RTUNE_F32, RTUNE_WARM},
         {RTUNE_SUM, RTUNE_F32, RTUNE_DIRTY}, {RTUNE_SUM, RTUNE_I64, RTUNE_COLD},
-        {RTUNE_MIN, RTUNE_I32, RTUNE_COLD}, {RTUNE_PROD, RTUNE_F64, RTUNE_COLD},
-        {RTUNE_MAX, RTUNE_F64, RTUNE_COLD}, {RTUNE_MAX, RTUNE_F64, RTUNE_WARM},
-        {RTUNE_MAX, RTUNE_I64, RTUNE_COLD}, {RTUNE_PROD, RTUNE_F32, RTUNE_COLD},
+        {RTUNE_MIN, RTUNE_I32, RTUNE_COLD},  {RTUNE_PROD, RTUNE_F64, RTUNE_COLD},
+        {RTUNE_MAX, RTUNE_F64, RTUNE_COLD},  {RTUNE_MAX, RTUNE_F64, RTUNE_WARM},
+        {RTUNE_MAX, RTUNE_I64, RTUNE_COLD},  {RTUNE_PROD, RTUNE_F32, RTUNE_COLD},
     };
     static const uint64_t sizes[] = {
-        0, 1, 255, 256, 257, 700, 701, 1024, 1025, 4096, 16384, 20000, 20001, 65535, 65536, 65537,
-        1 << 20, (1 << 20) + 1, 3000000, 3000001, 1 << 24, 1 << 28, (1 << 28) + 1, UINT64_C(1) << 33,
+        0,       1,       255,     256,     257,           700,
+        701,     1024,    1025,    4096,    16384,         20000,
+        20001,   65535,   65536,   65537,   1 << 20,       (1 << 20) + 1,
+        3000000, 3000001, 1 << 24, 1 << 28, (1 << 28) + 1, UINT64_C(1) << 33,
     };
     rtune_buf_puts(out, "op,dtype,nan,cache,n,source,blocks,age,config,tuned_n\n");
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
@@ -131,12 +134,13 @@ static void test_golden(void **state) {
     write_user(scratch_path("user.db"));
     write_system(scratch_path("system.db"));
     use_stores(scratch_path("user.db"), scratch_path("system.db"));
-    rtune *rt = stub_open(stub_new(NULL), NULL);
+    rtune *rt = toy_open(toy_new(NULL), NULL);
     print_all(rt, &now);
     rtune_close(rt);
     assert_int_equal(rtune_buf_status(&now, &err), RTUNE_OK);
     if (getenv("RTUNE_BLESS")) {
-        assert_int_equal(rtune_file_write(RTUNE_DECISIONS, now.data, now.size, 0644, &err), RTUNE_OK);
+        assert_int_equal(rtune_file_write(RTUNE_DECISIONS, now.data, now.size, 0644, &err),
+                         RTUNE_OK);
     }
     if (rtune_file_read(RTUNE_DECISIONS, 1 << 20, &golden, &err) != RTUNE_OK) {
         fail_msg("%s", err.message);

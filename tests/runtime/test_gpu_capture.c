@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stream capture: nothing that a capture forbids, a workspace for each captured call, replays that are right. */
+/* Stream capture: nothing that a capture forbids, a workspace for each captured call, replays that
+ * are right. */
 #include "tests/runtime/gpu.h"
 
 #include <stdlib.h>
@@ -20,8 +21,8 @@ static void reduce(struct gpu *gpu, size_t k, CUstream stream) {
     if (gpu_reduce(gpu, k, stream, NULL, &err) != RTUNE_OK) fail_msg("%s", err.message);
 }
 
-/* The first call ever, in a capture of the strictest mode: the built-in kernel, and no call that the driver
- * would not allow (case C07). */
+/* The first call ever, in a capture of the strictest mode: the built-in kernel, and no call that
+ * the driver would not allow (case C07). */
 static void test_first_call(void **state) {
     (void)state;
     struct gpu gpu;
@@ -55,7 +56,8 @@ static void test_first_call(void **state) {
             gpu_check(&gpu, 2, stream);
         }
     }
-    assert_int_equal(served(gpu.rt, &GPU_SUM).kernel, RTUNE_KERNEL_STORED); /* prepared by the direct ones */
+    assert_int_equal(served(gpu.rt, &GPU_SUM).kernel,
+                     RTUNE_KERNEL_STORED); /* prepared by the direct ones */
     CU(gpu.cu.cuGraphExecDestroy(exec));
     gpu_finish(&gpu);
 }
@@ -81,7 +83,8 @@ static void test_prepared(void **state) {
     gpu_finish(&gpu);
 }
 
-/* Two branches of one graph: they may run at the same time, so each call has a workspace of its own. */
+/* Two branches of one graph: they may run at the same time, so each call has a workspace of its
+ * own. */
 static void test_branches(void **state) {
     (void)state;
     struct gpu gpu;
@@ -107,7 +110,8 @@ static void test_branches(void **state) {
     CUgraphExec exec = end_capture(&gpu, stream);
     for (int i = 0; i < 3; i++) {
         CU(gpu.cu.cuGraphLaunch(exec, stream));
-        for (size_t k = 0; k < 8; k++) gpu_check(&gpu, k, stream);
+        for (size_t k = 0; k < 8; k++)
+            gpu_check(&gpu, k, stream);
     }
     CU(gpu.cu.cuGraphExecDestroy(exec));
     CU(gpu.cu.base.cuEventDestroy(fork));
@@ -124,11 +128,13 @@ static void test_none_left(void **state) {
     gpu_open(&gpu, NULL, 3);
     CUstream stream = gpu_stream(&gpu);
     CU(gpu.cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    for (size_t k = 0; k < 3; k++) reduce(&gpu, k, stream);
+    for (size_t k = 0; k < 3; k++)
+        reduce(&gpu, k, stream);
     assert_int_equal(gpu_reduce(&gpu, 3, stream, NULL, &err), RTUNE_NO_WORKSPACE);
     CUgraphExec exec = end_capture(&gpu, stream);
     CU(gpu.cu.cuGraphLaunch(exec, stream));
-    for (size_t k = 0; k < 3; k++) gpu_check(&gpu, k, stream);
+    for (size_t k = 0; k < 3; k++)
+        gpu_check(&gpu, k, stream);
     assert_int_equal(gpu_reduce(&gpu, 3, stream, NULL, &err), RTUNE_NO_WORKSPACE);
     assert_true(gpu_untouched(&gpu, 3));
     CU(gpu.cu.cuGraphExecDestroy(exec));
@@ -151,7 +157,8 @@ static void test_plan(void **state) {
     CUstream stream = gpu_stream(&gpu);
     struct rtune_args a = RTUNE_ARGS((const void *)(uintptr_t)gpu.in, (void *)(uintptr_t)gpu.out);
     CU(gpu.cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    for (int i = 0; i < 3; i++) assert_int_equal(rtune_plan_reduce(plan, &a, stream, &err), RTUNE_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(rtune_plan_reduce(plan, &a, stream, &err), RTUNE_OK);
     CUgraphExec exec = end_capture(&gpu, stream);
     CU(gpu.cu.cuGraphLaunch(exec, stream));
     gpu_check(&gpu, 0, stream);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each driver call fails once: the k-th of an open, of a first reduction, of a later one, of a plan, for
- * every k. The call under test fails with a reason or succeeds with the right result, the next one is right,
- * and nothing is left behind.
+ * Each driver call fails once: the k-th of an open, of a first reduction, of a later one, of a
+ * plan, for every k. The call under test fails with a reason or succeeds with the right result, the
+ * next one is right, and nothing is left behind.
  */
 #include "tests/runtime/gpu.h"
 
@@ -62,7 +62,8 @@ static void test_later_reduce(void **state) {
     gpu_start(&gpu);
     gpu_open(&gpu, NULL, 2);
     CUstream streams[3] = {gpu_stream(&gpu), gpu_stream(&gpu), gpu_stream(&gpu)};
-    for (size_t s = 0; s < 3; s++) check_next(&gpu, streams[s]);
+    for (size_t s = 0; s < 3; s++)
+        check_next(&gpu, streams[s]);
     for (size_t s = 0; s < 3; s++) {
         bool more = true;
         for (uint64_t k = 1; more; k++) {
@@ -164,8 +165,10 @@ static void test_plan(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_reduce),    cmocka_unit_test(test_later_reduce),
-        cmocka_unit_test(test_change_of_hands), cmocka_unit_test(test_open),
+        cmocka_unit_test(test_first_reduce),
+        cmocka_unit_test(test_later_reduce),
+        cmocka_unit_test(test_change_of_hands),
+        cmocka_unit_test(test_open),
         cmocka_unit_test(test_plan),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the second call on: one launch, the questions about its stream, and nothing else of the driver; no
- * memory, no file. Allocations are counted by --wrap, in the library and the test alone: the fake driver's
- * own do not count.
+ * From the second call on: one launch, the questions about its stream, and nothing else of the
+ * driver; no memory, no file. Allocations are counted by --wrap, in the library and the test alone:
+ * the fake driver's own do not count.
  */
 #include "tests/runtime/alloc_count.h"
 #include "tests/runtime/gpu.h"
@@ -12,10 +12,9 @@
 
 /* What may happen beside the one launch. */
 static bool is_question(const char *call) {
-    static const char *const allowed[] = {"cuCtxGetCurrent",      "cuCtxPushCurrent_v2",
-                                          "cuCtxPopCurrent_v2",   "cuStreamGetCtx",
-                                          "cuStreamIsCapturing",  "cuStreamGetId",
-                                          "cuEventRecord"};
+    static const char *const allowed[] = {
+        "cuCtxGetCurrent",     "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuStreamGetCtx",
+        "cuStreamIsCapturing", "cuStreamGetId",       "cuEventRecord"};
     for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++) {
         if (strcmp(call, allowed[i]) == 0) return true;
     }
@@ -28,8 +27,10 @@ static void check_calls(uint64_t launches, uint64_t records) {
     uint64_t recorded = 0;
     const char *call;
     for (size_t k = 0; (call = fake_cuda_call_at(k)) != NULL; k++) {
-        if (strcmp(call, "cuLaunchKernel") == 0) launched++;
-        else if (!is_question(call)) fail_msg("%s was called", call);
+        if (strcmp(call, "cuLaunchKernel") == 0)
+            launched++;
+        else if (!is_question(call))
+            fail_msg("%s was called", call);
         recorded += strcmp(call, "cuEventRecord") == 0;
     }
     assert_int_equal(launched, launches);
@@ -61,7 +62,8 @@ static void test_reduce(void **state) {
     check_calls(10, 10);
     assert_int_equal(alloc_count(), allocations);
     assert_int_equal(l.kernel, RTUNE_KERNEL_STORED);
-    for (size_t k = 0; k < 20; k++) gpu_check(&gpu, k, k < 10 ? first : second);
+    for (size_t k = 0; k < 20; k++)
+        gpu_check(&gpu, k, k < 10 ? first : second);
     gpu_finish(&gpu);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ladder from a config to a loaded kernel: built-in, stored, compiled, and what happens if one fails. */
+/* The ladder from a config to a loaded kernel: built-in, stored, compiled, and what happens if one
+ * fails. */
 #include "tests/runtime/gpu.h"
 
 #include <stdio.h>
@@ -107,7 +108,8 @@ static void test_compiled(void **state) {
     gpu_finish(&gpu);
 }
 
-/* The built-in instance takes the tuned grid, the record and the lookup say so, and a reload tries again. */
+/* The built-in instance takes the tuned grid, the record and the lookup say so, and a reload tries
+ * again. */
 static void test_fall_back(void **state) {
     (void)state;
     struct gpu gpu;
@@ -151,8 +153,8 @@ static void test_prepare(void **state) {
     rows_write(&rows, scratch_path("many.db"));
     gpu_open(&gpu, scratch_path("many.db"), 0);
     struct rtune_problem p[5] = {
-        RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 100),    RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 1000),
-        RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 10000),  RTUNE_PROBLEM(RTUNE_MAX, RTUNE_F64, 1000),
+        RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 100),   RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 1000),
+        RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 10000), RTUNE_PROBLEM(RTUNE_MAX, RTUNE_F64, 1000),
         RTUNE_PROBLEM(RTUNE_PROD, RTUNE_F64, 1000),
     };
     p[1].cache = RTUNE_WARM;
@@ -171,9 +173,9 @@ static void test_prepare(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builtin),  cmocka_unit_test(test_stored),
+        cmocka_unit_test(test_builtin),         cmocka_unit_test(test_stored),
         cmocka_unit_test(test_stored_unusable), cmocka_unit_test(test_compiled),
-        cmocka_unit_test(test_fall_back), cmocka_unit_test(test_prepare),
+        cmocka_unit_test(test_fall_back),       cmocka_unit_test(test_prepare),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -10,7 +10,8 @@ static void reduce(struct gpu *gpu, size_t k, CUstream stream) {
     if (gpu_reduce(gpu, k, stream, NULL, &err) != RTUNE_OK) fail_msg("%s", err.message);
 }
 
-/* Two streams at once, interleaved, and the default streams: the driver would see a shared workspace. */
+/* Two streams at once, interleaved, and the default streams: the driver would see a shared
+ * workspace. */
 static void test_side_by_side(void **state) {
     (void)state;
     struct gpu gpu;
@@ -19,11 +20,13 @@ static void test_side_by_side(void **state) {
     CUstream streams[5] = {gpu_stream(&gpu), gpu_stream(&gpu), NULL, CU_STREAM_LEGACY,
                            CU_STREAM_PER_THREAD};
     for (size_t round = 0; round < 8; round++) {
-        for (size_t s = 0; s < 5; s++) reduce(&gpu, s * 8 + round, streams[s]);
+        for (size_t s = 0; s < 5; s++)
+            reduce(&gpu, s * 8 + round, streams[s]);
     }
     assert_int_equal(fake_cuda_pending(), 40);
     for (size_t s = 0; s < 5; s++) {
-        for (size_t round = 0; round < 8; round++) gpu_check(&gpu, s * 8 + round, streams[s]);
+        for (size_t round = 0; round < 8; round++)
+            gpu_check(&gpu, s * 8 + round, streams[s]);
     }
     gpu_finish(&gpu);
 }
@@ -40,8 +43,10 @@ static void test_10000_streams(void **state) {
     for (int i = 0; i < 10000; i++) {
         CUstream stream = gpu_stream(&gpu);
         reduce(&gpu, 0, stream);
-        if (i % 100 == 0) gpu_check(&gpu, 0, stream);
-        else CU(gpu.cu.base.cuStreamSynchronize(stream));
+        if (i % 100 == 0)
+            gpu_check(&gpu, 0, stream);
+        else
+            CU(gpu.cu.base.cuStreamSynchronize(stream));
         CU(gpu.cu.base.cuStreamDestroy(stream));
     }
     reduce(&gpu, 1, kept);
@@ -77,7 +82,8 @@ static void test_none_left(void **state) {
     gpu_finish(&gpu);
 }
 
-/* A workspace of the caller's needs none of the library's; a wrong one is refused before any launch. */
+/* A workspace of the caller's needs none of the library's; a wrong one is refused before any
+ * launch. */
 static void test_own_workspace(void **state) {
     (void)state;
     struct gpu gpu;
@@ -134,7 +140,8 @@ static void test_only_this_stream(void **state) {
     gpu_finish(&gpu);
 }
 
-/* No context current, or another device's: the call finds its own, and the caller's stays current. */
+/* No context current, or another device's: the call finds its own, and the caller's stays current.
+ */
 static void test_contexts(void **state) {
     (void)state;
     struct gpu gpu;
@@ -194,9 +201,12 @@ static void test_empty(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_side_by_side),   cmocka_unit_test(test_10000_streams),
-        cmocka_unit_test(test_none_left),      cmocka_unit_test(test_own_workspace),
-        cmocka_unit_test(test_only_this_stream), cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_10000_streams),
+        cmocka_unit_test(test_none_left),
+        cmocka_unit_test(test_own_workspace),
+        cmocka_unit_test(test_only_this_stream),
+        cmocka_unit_test(test_contexts),
         cmocka_unit_test(test_empty),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

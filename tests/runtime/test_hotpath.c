@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A lookup, and a reduction from the second call on, ask for no memory; and a lookup is fast. */
 #include "tests/runtime/alloc_count.h"
-#include "tests/runtime/stub.h"
+#include "tests/runtime/toy.h"
 
 #include "base/clock.h"
 
@@ -11,12 +11,13 @@
 
 enum { TIMES = 20000, BATCHES = 20 };
 
-/* Every kind there is, at a few sizes each, for this device and others: a store of ordinary size. */
+/* Every kind there is, at a few sizes each, for this device and others: a store of ordinary size.
+ */
 static void write_store(const char *path) {
     struct rows rows = {0};
     const uint32_t sms[] = {132, 114, 78};
     for (size_t d = 0; d < 3; d++) {
-        const struct rtune_identity identity = stub_identity(9, 0, sms[d]);
+        const struct rtune_identity identity = toy_identity(9, 0, sms[d]);
         struct rtune_problem p;
         rows_device(&rows, &identity);
         for (size_t k = 0; rtune_problem_at(k, &p); k++) {
@@ -35,7 +36,7 @@ static void test_lookup(void **state) {
     (void)state;
     static const uint64_t sizes[] = {1, 64, 100, 1 << 20, 12345678, UINT64_C(1) << 33};
     write_store(scratch_path("hot.db"));
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("hot.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("hot.db"));
     struct rtune_launch launch;
     struct rtune_problem p;
     const uint64_t before = alloc_count();
@@ -51,7 +52,8 @@ static void test_lookup(void **state) {
     p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F64, 12345678);
     for (int b = 0; b < BATCHES; b++) {
         const uint64_t start = rtune_clock_ns();
-        for (int i = 0; i < TIMES / BATCHES; i++) (void)!rtune_lookup(rt, &p, &launch, NULL);
+        for (int i = 0; i < TIMES / BATCHES; i++)
+            (void)!rtune_lookup(rt, &p, &launch, NULL);
         const uint64_t took = rtune_clock_ns() - start;
         if (took < best) best = took;
     }
@@ -72,7 +74,8 @@ static void test_reduce(void **state) {
     rtune *rt = NULL;
     opts.device = "cpu";
     opts.store = "none";
-    for (size_t i = 0; i < 100000; i++) total += in[i] = (float)(i % 3);
+    for (size_t i = 0; i < 100000; i++)
+        total += in[i] = (float)(i % 3);
     if (rtune_open(&rt, &opts, &err) != RTUNE_OK) fail_msg("%s", err.message);
     const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 100000);
     struct rtune_launch launch;

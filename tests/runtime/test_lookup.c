@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lookup ladder: every source, and what makes it fall from one to the next. */
-#include "tests/runtime/stub.h"
+#include "tests/runtime/toy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void check(const rtune *rt, uint64_t n, enum rtune_source source, const c
 
 static void test_nothing_tuned(void **state) {
     (void)state;
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("absent.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("absent.db"));
     struct rtune_launch l;
     check(rt, 1000, RTUNE_FROM_BUILTIN, "", "nothing tuned");
     check(rt, 0, RTUNE_FROM_BUILTIN, "", "nothing tuned");
@@ -48,9 +48,9 @@ static void write_three(const char *path, const struct rtune_identity *identity)
 
 static void test_this_device(void **state) {
     (void)state;
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     write_three(scratch_path("three.db"), &h200);
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("three.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("three.db"));
     check(rt, 1 << 10, RTUNE_FROM_EXACT, "block=64,grid=1", "tuned at n=1024");
     check(rt, 1 << 20, RTUNE_FROM_EXACT, "block=256,grid=2xsm", "tuned at n=1048576");
     check(rt, 1025, RTUNE_FROM_BETWEEN, "block=64,grid=1", "between");
@@ -59,7 +59,8 @@ static void test_this_device(void **state) {
     check(rt, 1 << 17, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=8", "n=16384");
     check(rt, (1 << 17) + 1, RTUNE_FROM_BETWEEN, "block=256,grid=2xsm", "n=1048576");
     /* 5001 ... 8999 is in no interval, and one block at 1024 says nothing about them */
-    check(rt, 5001, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=cover", "n=16384, grid cut to cover n");
+    check(rt, 5001, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=cover",
+          "n=16384, grid cut to cover n");
     check(rt, 8999, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=cover", "n=16384");
     check(rt, 1 << 30, RTUNE_FROM_CLAMPED, "block=256,grid=2xsm", "above all tuned sizes");
     check(rt, 100, RTUNE_FROM_CLAMPED, "block=64,grid=1", "below all tuned sizes");
@@ -76,12 +77,12 @@ static void test_this_device(void **state) {
 static void test_gap(void **state) {
     (void)state;
     struct rows rows = {0};
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     const uint32_t d = rows_device(&rows, &h200);
     rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1000, "block=64");
     rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 100000, "block=128");
     rows_write(&rows, scratch_path("gap.db"));
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("gap.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("gap.db"));
     check(rt, 9999, RTUNE_FROM_BETWEEN, "block=64", "n=1000");
     check(rt, 10000, RTUNE_FROM_BETWEEN, "block=64", "n=1000");
     check(rt, 10001, RTUNE_FROM_BETWEEN, "block=128", "n=100000");
@@ -89,30 +90,30 @@ static void test_gap(void **state) {
     rows_add(&rows, rows_device(&rows, &h200), RTUNE_SUM, RTUNE_F32, 1000, "block=64,grid=1");
     rows_add(&rows, 0, RTUNE_SUM, RTUNE_F32, 1 << 26, "block=256,grid=4xsm");
     rows_write(&rows, scratch_path("gap.db"));
-    rt = stub_open(stub_new(NULL), scratch_path("gap.db"));
+    rt = toy_open(toy_new(NULL), scratch_path("gap.db"));
     check(rt, 1001, RTUNE_FROM_BETWEEN, "block=256,grid=cover", "n=67108864, grid cut");
     check(rt, 1 << 25, RTUNE_FROM_BETWEEN, "block=256,grid=4xsm", "n=67108864");
     rtune_close(rt);
 }
 
-/* A config tuned at small n must not serve a large n that it cannot fill the device with, and one tuned at
- * large n must not start blocks that have nothing to do. */
+/* A config tuned at small n must not serve a large n that it cannot fill the device with, and one
+ * tuned at large n must not start blocks that have nothing to do. */
 static void test_far_away(void **state) {
     (void)state;
     static const struct {
         const char *config;
         bool served_above;
     } cases[] = {
-        {"finish=one,grid=1", false}, {"grid=1", false},  {"grid=131", false},
+        {"finish=one,grid=1", false}, {"grid=1", false},   {"grid=131", false},
         {"grid=132", true},           {"grid=1xsm", true}, {"grid=cover", true},
     };
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct rows rows = {0};
         const uint32_t d = rows_device(&rows, &h200);
         rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 16, cases[i].config);
         rows_write(&rows, scratch_path("far.db"));
-        rtune *rt = stub_open(stub_new(NULL), scratch_path("far.db"));
+        rtune *rt = toy_open(toy_new(NULL), scratch_path("far.db"));
         if (cases[i].served_above) {
             check(rt, 1 << 26, RTUNE_FROM_CLAMPED, cases[i].config, "above");
         } else {
@@ -125,7 +126,7 @@ static void test_far_away(void **state) {
     const uint32_t d = rows_device(&rows, &h200);
     rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 26, "block=256,items=16,grid=4xsm");
     rows_write(&rows, scratch_path("far.db"));
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("far.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("far.db"));
     check(rt, 1 << 24, RTUNE_FROM_CLAMPED, "block=256,items=16,grid=4xsm", "below all");
     check(rt, 9000, RTUNE_FROM_CLAMPED, "block=256,items=16,grid=cover", "cut to cover");
     assert_int_equal(served(rt, &SUM_F32(9000)).grid, 3); /* tiles of 256 x 16 */
@@ -135,13 +136,13 @@ static void test_far_away(void **state) {
 static void test_cache_states(void **state) {
     (void)state;
     struct rows rows = {0};
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     const uint32_t d = rows_device(&rows, &h200);
     rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1000, "block=64");
     rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1000, "block=96")->problem.cache = RTUNE_WARM;
     rows_add(&rows, d, RTUNE_SUM, RTUNE_F64, 1000, "block=128")->problem.cache = RTUNE_WARM;
     rows_write(&rows, scratch_path("cache.db"));
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("cache.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("cache.db"));
     struct rtune_problem p = SUM_F32(1000);
     check_served(rt, &p, RTUNE_FROM_EXACT, "block=64", "tuned at n=1000");
     p.cache = RTUNE_WARM;
@@ -158,27 +159,30 @@ static void test_cache_states(void **state) {
 static void test_similar(void **state) {
     (void)state;
     struct rows rows = {0};
-    const struct rtune_identity far = stub_identity(9, 0, 78);
-    const struct rtune_identity near = stub_identity(9, 0, 114);
-    const struct rtune_identity other = stub_identity(8, 0, 132);
+    const struct rtune_identity far = toy_identity(9, 0, 78);
+    const struct rtune_identity near = toy_identity(9, 0, 114);
+    const struct rtune_identity other = toy_identity(8, 0, 132);
     rows_add(&rows, rows_device(&rows, &far), RTUNE_SUM, RTUNE_F32, 1 << 20, "block=64,grid=2xsm");
     rows_add(&rows, rows_device(&rows, &near), RTUNE_SUM, RTUNE_F32, 1 << 20, "block=96,grid=2xsm");
     rows_add(&rows, rows_device(&rows, &other), RTUNE_MAX, RTUNE_F32, 1 << 20, "block=128");
     rows_write(&rows, scratch_path("similar.db"));
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("similar.db"));
-    check(rt, 1 << 20, RTUNE_FROM_SIMILAR, "block=96,grid=2xsm", "a similar device, tuned at n=1048576");
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("similar.db"));
+    check(rt, 1 << 20, RTUNE_FROM_SIMILAR, "block=96,grid=2xsm",
+          "a similar device, tuned at n=1048576");
     assert_int_equal(served(rt, &SUM_F32(1 << 20)).grid, 264); /* for this device's 132 SMs */
     check(rt, 1 << 21, RTUNE_FROM_SIMILAR, "block=96,grid=2xsm", "above");
     const struct rtune_problem max = RTUNE_PROBLEM(RTUNE_MAX, RTUNE_F32, 1 << 20);
-    check_served(rt, &max, RTUNE_FROM_BUILTIN, "", "nothing tuned"); /* never another architecture */
+    check_served(rt, &max, RTUNE_FROM_BUILTIN, "",
+                 "nothing tuned"); /* never another architecture */
     rtune_close(rt);
 }
 
-/* Match quality first, then files: an exact row of the last file beats a clamped row of the first. */
+/* Match quality first, then files: an exact row of the last file beats a clamped row of the first.
+ */
 static void test_file_order(void **state) {
     (void)state;
     struct rows rows = {0};
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     const char *option = scratch_path("option.db");
     const char *env = scratch_path("env.db");
     uint32_t d = rows_device(&rows, &h200);
@@ -191,7 +195,7 @@ static void test_file_order(void **state) {
     rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 9000, "block=96,grid=cover");
     rows_write(&rows, env);
     use_stores(option, env);
-    rtune *rt = stub_open(stub_new(NULL), NULL);
+    rtune *rt = toy_open(toy_new(NULL), NULL);
     use_stores(NULL, NULL);
     check(rt, 1000, RTUNE_FROM_EXACT, "block=64,grid=cover", "");
     check(rt, 1500, RTUNE_FROM_BETWEEN, "block=64,grid=cover", "");
@@ -204,14 +208,14 @@ static void test_file_order(void **state) {
 static void test_stale(void **state) {
     (void)state;
     struct rows rows = {0};
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     const uint32_t d = rows_device(&rows, &h200);
     rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1000, "block=64");
     memcpy(rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 2000, "block=64")->driver, "570.9",
            sizeof "570.9");
     rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 3000, "block=64")->source_hash[3] ^= 1;
     rows_write(&rows, scratch_path("stale.db"));
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("stale.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("stale.db"));
     check(rt, 2000, RTUNE_FROM_EXACT, "block=64", "by another driver");
     check(rt, 3000, RTUNE_FROM_EXACT, "block=64", "with other kernel sources");
     assert_false(served(rt, &SUM_F32(1000)).stale);
@@ -224,10 +228,10 @@ static void test_stale(void **state) {
 static void test_canonical(void **state) {
     (void)state;
     struct rows rows = {0};
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     rows_add(&rows, rows_device(&rows, &h200), RTUNE_MAX, RTUNE_I32, 1000, "block=64");
     rows_write(&rows, scratch_path("canonical.db"));
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("canonical.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("canonical.db"));
     struct rtune_problem p = RTUNE_PROBLEM(RTUNE_MAX, RTUNE_I32, 1000);
     p.acc = RTUNE_NATIVE;
     p.nan_rule = RTUNE_NAN_IGNORE;
@@ -238,7 +242,7 @@ static void test_canonical(void **state) {
 
 static void test_bad_arguments(void **state) {
     (void)state;
-    rtune *rt = stub_open(stub_new(NULL), "none");
+    rtune *rt = toy_open(toy_new(NULL), "none");
     struct rtune_problem p = SUM_F32(1000);
     struct rtune_launch l;
     struct rtune_error err = {0};
@@ -257,21 +261,21 @@ static void test_bad_arguments(void **state) {
     p = SUM_F32(1000);
     p.mode = RTUNE_FIXED;
     assert_int_equal(rtune_lookup(rt, &p, &l, &err), RTUNE_UNSUPPORTED);
-    for (size_t i = 0; i < sizeof l; i++) assert_int_equal(((unsigned char *)&l)[i], 0x5a);
+    for (size_t i = 0; i < sizeof l; i++)
+        assert_int_equal(((unsigned char *)&l)[i], 0x5a);
     rtune_close(rt);
 }
 
 static void test_explain(void **state) {
     (void)state;
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     write_three(scratch_path("three.db"), &h200);
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("three.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("three.db"));
     const struct rtune_problem p = SUM_F32(1 << 20);
     struct rtune_error err = {0};
-    static const char *const words[] = {"sum,f32,wide",   "stub:0",       "override: none",
-                                        "three.db: 3",    "this device",  "exact",
-                                        "block=256",      "264 blocks",   "not loaded yet",
-                                        "tree:",          "n=1048576"};
+    static const char *const words[] = {"sum,f32,wide",   "toy:0", "override: none", "three.db: 3",
+                                        "this device",    "exact", "block=256",      "264 blocks",
+                                        "not loaded yet", "tree:", "n=1048576"};
     char text[4096];
     char small[20];
     char other[4096];
@@ -295,7 +299,7 @@ static void test_explain(void **state) {
     assert_string_not_equal(strstr(text, "tree:"), strstr(other, "tree:"));
     rtune_close(rt);
     setenv("RTUNE_OVERRIDE", "sum:block=256,grid=2xsm,load=evictfirst", 1);
-    rt = stub_open(stub_new(NULL), scratch_path("three.db"));
+    rt = toy_open(toy_new(NULL), scratch_path("three.db"));
     unsetenv("RTUNE_OVERRIDE");
     assert_int_equal(rtune_explain(rt, &p, other, sizeof other, NULL, &err), RTUNE_OK);
     assert_non_null(strstr(other, "entry 1 of 1"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RTUNE_OVERRIDE: selectors, partial configs, the first entry that fits, and every way to get it wrong. */
-#include "tests/runtime/stub.h"
+/* RTUNE_OVERRIDE: selectors, partial configs, the first entry that fits, and every way to get it
+ * wrong. */
+#include "tests/runtime/toy.h"
 
 #include "base/num.h"
 
@@ -35,9 +36,10 @@ static void check_config(const char *text, struct rtune_problem problem, const c
 static void test_every_axis_alone(void **state) {
     (void)state;
     static const char *const axes[] = {
-        "block=64",   "items=8",  "grid=17",   "grid=2xsm",       "grid=cover",  "load=plain",
-        "map=chunk",  "map=strip", "finish=last", "load=evictfirst", "occupancy=2", "finish=slots",
-        "block=512",  "items=16", "load=noncoherent", "occupancy=0",
+        "block=64",    "items=8",         "grid=17",          "grid=2xsm",
+        "grid=cover",  "load=plain",      "map=chunk",        "map=strip",
+        "finish=last", "load=evictfirst", "occupancy=2",      "finish=slots",
+        "block=512",   "items=16",        "load=noncoherent", "occupancy=0",
     };
     const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 1000);
     for (size_t i = 0; i < RTUNE_ARRAY_SIZE(axes); i++) {
@@ -133,7 +135,8 @@ static void test_bounds(void **state) {
     (void)state;
     struct rtune_override override = {0};
     char text[5000] = "";
-    for (size_t i = 0; i <= RTUNE_OVERRIDE_MAX; i++) strcat(text, "sum:block=64;");
+    for (size_t i = 0; i <= RTUNE_OVERRIDE_MAX; i++)
+        strcat(text, "sum:block=64;");
     assert_int_equal(rtune_override_parse(text, true, &override, NULL), RTUNE_INVALID);
     text[RTUNE_OVERRIDE_MAX * strlen("sum:block=64;")] = '\0';
     assert_int_equal(rtune_override_parse(text, true, &override, NULL), RTUNE_OK);
@@ -151,11 +154,11 @@ static void test_open(void **state) {
     rtune *rt = NULL;
     const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 1 << 20);
     setenv("RTUNE_OVERRIDE", "sum:blokc=1", 1);
-    assert_int_equal(rtune_open_on(&rt, &stub_new(NULL)->base, NULL, &err), RTUNE_INVALID);
+    assert_int_equal(rtune_open_on(&rt, &toy_new(NULL)->base, NULL, &err), RTUNE_INVALID);
     assert_null(rt);
     assert_non_null(strstr(err.message, "RTUNE_OVERRIDE"));
     setenv("RTUNE_OVERRIDE", "max:block=64;sum:grid=3", 1);
-    rt = stub_open(stub_new(NULL), "none");
+    rt = toy_open(toy_new(NULL), "none");
     check_served(rt, &p, RTUNE_FROM_OVERRIDE, "grid=3", "entry 2");
     rtune_close(rt);
     unsetenv("RTUNE_OVERRIDE");
@@ -163,9 +166,12 @@ static void test_open(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_axis_alone), cmocka_unit_test(test_selectors),
-        cmocka_unit_test(test_skips_impossible), cmocka_unit_test(test_cpu),
-        cmocka_unit_test(test_refused),          cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_every_axis_alone),
+        cmocka_unit_test(test_selectors),
+        cmocka_unit_test(test_skips_impossible),
+        cmocka_unit_test(test_cpu),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_open),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rtune_reduce and plans through the public interface, on the cpu device: values, arguments, records. */
-#include "tests/runtime/stub.h"
+/* rtune_reduce and plans through the public interface, on the cpu device: values, arguments,
+ * records. */
+#include "tests/runtime/toy.h"
 
 #include "kernels/cpu/cpu.h"
 
@@ -36,7 +37,8 @@ static void test_values(void **state) {
     (void)state;
     static const uint64_t sizes[] = {1, 2, 31, 33, 1000, 8193, 100003};
     static int32_t in[100004];
-    for (size_t i = 0; i < 100004; i++) in[i] = (int32_t)(i * 2654435761u);
+    for (size_t i = 0; i < 100004; i++)
+        in[i] = (int32_t)(i * 2654435761u);
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         for (size_t offset = 0; offset < 2; offset++) { /* an odd base too */
             const uint64_t n = sizes[s];
@@ -76,7 +78,8 @@ static void test_empty(void **state) {
         assert_int_equal(rtune_reduce(rt, &p, &a, NULL, &err), RTUNE_EMPTY);
         assert_int_equal(err.status, RTUNE_EMPTY);
     }
-    for (size_t k = 0; k < sizeof out; k++) assert_int_equal(out[k], 0xab);
+    for (size_t k = 0; k < sizeof out; k++)
+        assert_int_equal(out[k], 0xab);
 }
 
 static void test_accumulate(void **state) {
@@ -202,7 +205,8 @@ static void test_tuned_instances(void **state) {
     double expected = 0;
     opts.device = "cpu";
     opts.store = "none";
-    for (size_t i = 0; i < 70000; i++) expected += in[i] = (float)(i % 7) - 3;
+    for (size_t i = 0; i < 70000; i++)
+        expected += in[i] = (float)(i % 7) - 3;
     uint32_t items = 0;
     for (size_t k = 0; (items = rtune_cpu_items_at(RTUNE_F32, rtune_isa_detect(), k)) > 0; k++) {
         char text[64];
@@ -225,7 +229,8 @@ static void test_tuned_instances(void **state) {
         rtune_close(tuned);
         assert_true(k < 100);
     }
-    assert_true(rtune_cpu_items_at(RTUNE_F32, rtune_isa_detect(), 1) > 0); /* more than the built-in */
+    assert_true(rtune_cpu_items_at(RTUNE_F32, rtune_isa_detect(), 1) >
+                0); /* more than the built-in */
 }
 
 static void test_identity(void **state) {
@@ -257,9 +262,9 @@ static void test_open_arguments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),    cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_accumulate), cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_prepare),   cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_values),          cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_accumulate),      cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_prepare),         cmocka_unit_test(test_plan),
         cmocka_unit_test(test_tuned_instances), cmocka_unit_test(test_identity),
         cmocka_unit_test(test_open_arguments),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the stores again: what changes, what stays, and what others see meanwhile. */
-#include "tests/runtime/stub.h"
+#include "tests/runtime/toy.h"
 
 #include "base/buf.h"
 
@@ -13,7 +13,7 @@ static const struct rtune_problem problem = RTUNE_PROBLEM_INIT(RTUNE_SUM, RTUNE_
 
 static void write_store(const char *config) {
     struct rows rows = {0};
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     rows_add(&rows, rows_device(&rows, &h200), RTUNE_SUM, RTUNE_F32, 1000, config);
     rows_write(&rows, scratch_path("fresh.db"));
     assert_int_equal(rename(scratch_path("fresh.db"), scratch_path("tune.db")), 0);
@@ -28,7 +28,7 @@ static void test_reload(void **state) {
     (void)state;
     struct rtune_store_info info;
     unlink(scratch_path("tune.db"));
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("tune.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("tune.db"));
     check_served(rt, &problem, RTUNE_FROM_BUILTIN, "", "");
     assert_true(rtune_store_at(rt, 0, &info));
     assert_int_equal(info.status, RTUNE_NOT_FOUND);
@@ -53,7 +53,7 @@ static void test_damaged_later(void **state) {
     (void)state;
     struct rtune_error err = {0};
     write_store("block=64");
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("tune.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("tune.db"));
     assert_int_equal(rtune_file_write(scratch_path("tune.db"), "rubbish", 7, 0644, NULL), RTUNE_OK);
     assert_int_not_equal(rtune_reload(rt, &err), RTUNE_OK);
     assert_non_null(strstr(err.message, "tune.db"));
@@ -65,7 +65,8 @@ static void test_damaged_later(void **state) {
     assert_int_equal(rtune_reload(NULL, &err), RTUNE_INVALID);
 }
 
-/* ---- threads ----------------------------------------------------------------------------------- */
+/* ---- threads -----------------------------------------------------------------------------------
+ */
 
 enum { READERS = 4, LEAST = 2000 };
 
@@ -91,7 +92,8 @@ static void *read_main(void *user) {
             atomic_fetch_add(&r->wrong, 1); /* half of one table, half of another */
         }
         if (i == 0) atomic_fetch_add(&r->warm, 1);
-        if (i % 64 == 0 && rtune_explain(r->rt, &problem, text, sizeof text, NULL, NULL) != RTUNE_OK) {
+        if (i % 64 == 0 &&
+            rtune_explain(r->rt, &problem, text, sizeof text, NULL, NULL) != RTUNE_OK) {
             atomic_fetch_add(&r->wrong, 1);
         }
     }
@@ -103,17 +105,19 @@ static void test_readers(void **state) {
     static struct readers readers;
     pthread_t threads[READERS];
     write_store("block=64,items=8");
-    readers.rt = stub_open(stub_new(NULL), scratch_path("tune.db"));
+    readers.rt = toy_open(toy_new(NULL), scratch_path("tune.db"));
     for (size_t t = 0; t < READERS; t++) {
         assert_int_equal(pthread_create(&threads[t], NULL, read_main, &readers), 0);
     }
-    while (atomic_load(&readers.warm) < READERS) sched_yield();
+    while (atomic_load(&readers.warm) < READERS)
+        sched_yield();
     for (int round = 0; round < 20; round++) {
         write_store(round % 2 ? "block=64,items=8" : "block=96,items=16");
         reload(readers.rt);
     }
     atomic_store(&readers.stop, true);
-    for (size_t t = 0; t < READERS; t++) pthread_join(threads[t], NULL);
+    for (size_t t = 0; t < READERS; t++)
+        pthread_join(threads[t], NULL);
     assert_int_equal(readers.wrong, 0);
     assert_true(readers.first > 0);
     rtune_close(readers.rt);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shipped profiles: the last file of the order, for this device and for similar ones. */
-#include "tests/runtime/stub.h"
+#include "tests/runtime/toy.h"
 
 #include "base/buf.h"
 
@@ -31,8 +31,8 @@ static void ship(struct rows *rows) {
 
 static void test_order(void **state) {
     (void)state;
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
-    const struct rtune_identity h100 = stub_identity(9, 0, 114);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
+    const struct rtune_identity h100 = toy_identity(9, 0, 114);
     struct rows rows = {0};
     uint32_t d = rows_device(&rows, &h200);
     rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1000, "block=64,grid=cover");
@@ -47,7 +47,7 @@ static void test_order(void **state) {
     rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 3000, "block=128,grid=cover");
     rows_write(&rows, scratch_path("user.db"));
 
-    rtune *rt = stub_open(stub_new(NULL), scratch_path("user.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("user.db"));
     check(rt, 1000, RTUNE_FROM_EXACT, "block=96,grid=cover", "");
     check(rt, 1200, RTUNE_FROM_BETWEEN, "block=96,grid=cover", "");
     /* exactly here, but shipped, beats the user's largest size and the similar device */
@@ -58,7 +58,8 @@ static void test_order(void **state) {
     check_served(rt, &max, RTUNE_FROM_SIMILAR, "block=64,grid=cover", "a similar device");
     struct rtune_store_info info;
     uint32_t k = 0;
-    while (rtune_store_at(rt, k, &info)) k++;
+    while (rtune_store_at(rt, k, &info))
+        k++;
     assert_true(k >= 2);
     assert_string_equal(info.path, "shipped profiles");
     assert_int_equal(info.rows, 3);
@@ -68,20 +69,20 @@ static void test_order(void **state) {
 /* "none" is the built-in config, whichever way it is said. */
 static void test_none(void **state) {
     (void)state;
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     struct rows rows = {0};
     struct rtune_store_info info;
     rows_add(&rows, rows_device(&rows, &h200), RTUNE_SUM, RTUNE_F32, 1000, "block=64");
     ship(&rows);
-    rtune *rt = stub_open(stub_new(NULL), NULL);
+    rtune *rt = toy_open(toy_new(NULL), NULL);
     check(rt, 1000, RTUNE_FROM_SHIPPED, "block=64", "");
     rtune_close(rt);
-    rt = stub_open(stub_new(NULL), "none");
+    rt = toy_open(toy_new(NULL), "none");
     check(rt, 1000, RTUNE_FROM_BUILTIN, "", "nothing tuned");
     assert_false(rtune_store_at(rt, 0, &info));
     rtune_close(rt);
     setenv("RTUNE_DB", "none", 1);
-    rt = stub_open(stub_new(NULL), NULL);
+    rt = toy_open(toy_new(NULL), NULL);
     unsetenv("RTUNE_DB");
     check(rt, 1000, RTUNE_FROM_BUILTIN, "", "nothing tuned");
     assert_false(rtune_store_at(rt, 0, &info));
@@ -95,10 +96,11 @@ static void test_damaged(void **state) {
     rtune_buf_free(&image);
     rtune_buf_init(&image, 1 << 20);
     rtune_buf_puts(&image, "not a store");
-    rtune *rt = stub_open(stub_new(NULL), NULL);
+    rtune *rt = toy_open(toy_new(NULL), NULL);
     check(rt, 1000, RTUNE_FROM_BUILTIN, "", "nothing tuned");
     uint32_t k = 0;
-    while (rtune_store_at(rt, k, &info)) k++;
+    while (rtune_store_at(rt, k, &info))
+        k++;
     assert_string_equal(info.path, "shipped profiles");
     assert_int_not_equal(info.status, RTUNE_OK);
     rtune_close(rt);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever lies where a store should be, rtune_open succeeds, says once what is wrong, creates nothing, and
- * the sum is right (cases E03, E11, E15 and E19 of the failures that others had).
+ * Whatever lies where a store should be, rtune_open succeeds, says once what is wrong, creates
+ * nothing, and the sum is right (cases E03, E11, E15 and E19 of the failures that others had).
  */
-#include "tests/runtime/stub.h"
+#include "tests/runtime/toy.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -158,7 +158,8 @@ static void test_not_files(void **state) {
     check_skipped("/dev/zero", RTUNE_STORE_FOREIGN);
 }
 
-/* No home, an empty one, one that is not there, a relative one: nothing is made in the current folder. */
+/* No home, an empty one, one that is not there, a relative one: nothing is made in the current
+ * folder. */
 static void test_environment(void **state) {
     (void)state;
     static const char *const homes[] = {NULL, "", "/nonexistent", "relative"};
@@ -169,10 +170,14 @@ static void test_environment(void **state) {
     for (size_t h = 0; h < 4; h++) {
         for (size_t x = 0; x < 4; x++) {
             struct heard heard;
-            if (homes[h]) setenv("HOME", homes[h], 1);
-            else unsetenv("HOME");
-            if (homes[x]) setenv("XDG_DATA_HOME", homes[x], 1);
-            else unsetenv("XDG_DATA_HOME");
+            if (homes[h])
+                setenv("HOME", homes[h], 1);
+            else
+                unsetenv("HOME");
+            if (homes[x])
+                setenv("XDG_DATA_HOME", homes[x], 1);
+            else
+                unsetenv("XDG_DATA_HOME");
             rtune *rt = open_cpu(&heard);
             check_sum(rt);
             rtune_close(rt);
@@ -181,7 +186,8 @@ static void test_environment(void **state) {
     DIR *dir = opendir(".");
     size_t entries = 0;
     assert_non_null(dir);
-    while (readdir(dir)) entries++;
+    while (readdir(dir))
+        entries++;
     closedir(dir);
     assert_int_equal(entries, 2);
     assert_int_equal(chdir(before), 0);

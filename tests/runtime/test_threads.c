@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sixteen threads on one handle, each doing everything that the header allows to be shared: looking up,
- * explaining, preparing, reducing, planning; while one reloads. On the device that RTUNE_TEST_DEVICE names
- * ("cpu", or the stub if it is unset).
+ * Sixteen threads on one handle, each doing everything that the header allows to be shared: looking
+ * up, explaining, preparing, reducing, planning; while one reloads. On the device that
+ * RTUNE_TEST_DEVICE names
+ * ("cpu", or the toy if it is unset).
  */
-#include "tests/runtime/stub.h"
+#include "tests/runtime/toy.h"
 
 #include "base/rng.h"
 
@@ -63,7 +64,9 @@ static void *thread_main(void *user) {
         void *stream = (void *)(uintptr_t)(1 + rtune_rng_below(&rng, 24));
         struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, n);
         switch (rtune_rng_below(&rng, 8)) {
-        case 0: expect(s, rtune_lookup(s->rt, &p, &launch, NULL) == RTUNE_OK); break;
+        case 0:
+            expect(s, rtune_lookup(s->rt, &p, &launch, NULL) == RTUNE_OK);
+            break;
         case 1:
             expect(s, rtune_explain(s->rt, &p, text, sizeof text, NULL, NULL) == RTUNE_OK);
             break;
@@ -74,8 +77,12 @@ static void *thread_main(void *user) {
         case 3:
             if (t->number == 0) expect(s, rtune_reload(s->rt, NULL) == RTUNE_OK);
             break;
-        case 4: reduce(s, n, stream, true); break;
-        default: reduce(s, n, stream, false); break;
+        case 4:
+            reduce(s, n, stream, true);
+            break;
+        default:
+            reduce(s, n, stream, false);
+            break;
         }
     }
     return NULL;
@@ -94,7 +101,7 @@ static rtune *open_handle(struct shared *s) {
         return rt;
     }
     struct rows rows = {0};
-    const struct rtune_identity h200 = stub_identity(9, 0, 132);
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
     const uint32_t d = rows_device(&rows, &h200);
     for (uint64_t n = 16; n < N; n *= 2) {
         char config[32];
@@ -102,9 +109,9 @@ static rtune *open_handle(struct shared *s) {
         rows_add(&rows, d, RTUNE_SUM, RTUNE_I32, n, config);
     }
     rows_write(&rows, scratch_path("threads.db"));
-    struct stub *stub = stub_new(NULL);
-    stub->events_done = true;
-    return stub_open(stub, scratch_path("threads.db"));
+    struct toy *toy = toy_new(NULL);
+    toy->events_done = true;
+    return toy_open(toy, scratch_path("threads.db"));
 }
 
 static void test_sixteen(void **state) {
@@ -124,7 +131,8 @@ static void test_sixteen(void **state) {
         threads[t] = (struct thread){&shared, t};
         assert_int_equal(pthread_create(&ids[t], NULL, thread_main, &threads[t]), 0);
     }
-    for (unsigned t = 0; t < THREADS; t++) pthread_join(ids[t], NULL);
+    for (unsigned t = 0; t < THREADS; t++)
+        pthread_join(ids[t], NULL);
     assert_int_equal(shared.failures, 0);
     assert_true(shared.reductions > THREADS * ROUNDS / 4);
     rtune_close(shared.rt);

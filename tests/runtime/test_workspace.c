@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The workspace rules: who gets which, when one may change hands, and what a failure leaves behind. */
-#include "tests/runtime/stub.h"
+/* The workspace rules: who gets which, when one may change hands, and what a failure leaves behind.
+ */
+#include "tests/runtime/toy.h"
 
 #include "base/rng.h"
 
@@ -9,28 +10,28 @@
 #include <string.h>
 
 struct fixture {
-    struct stub *stub;
+    struct toy *toy;
     struct rtune_workspaces ws;
 };
 
 static void open_fixture(struct fixture *f, uint32_t count) {
     struct rtune_error err = {0};
     memset(f, 0, sizeof *f);
-    f->stub = stub_new(NULL);
-    if (rtune_workspaces_open(&f->ws, &f->stub->base, count, NULL, &err) != RTUNE_OK) {
+    f->toy = toy_new(NULL);
+    if (rtune_workspaces_open(&f->ws, &f->toy->base, count, NULL, &err) != RTUNE_OK) {
         fail_msg("%s", err.message);
     }
 }
 
 static void close_fixture(struct fixture *f) {
     rtune_workspaces_close(&f->ws);
-    rtune_device_close(&f->stub->base);
+    rtune_device_close(&f->toy->base);
 }
 
 static void *stream_of(uint64_t key) { return (void *)(uintptr_t)key; }
 
 static enum rtune_status acquire(struct fixture *f, uint64_t key, struct rtune_lease *lease) {
-    const struct rtune_stream_state state = {key, f->stub->capturing};
+    const struct rtune_stream_state state = {key, f->toy->capturing};
     return rtune_workspaces_acquire(&f->ws, stream_of(key), &state, lease, NULL);
 }
 
@@ -47,8 +48,8 @@ static void *use(struct fixture *f, uint64_t key) {
 
 /* Everything that was enqueued on a stream is done. */
 static void finish(struct fixture *f, uint64_t key) {
-    for (size_t i = 0; i < STUB_EVENTS; i++) {
-        if (f->stub->events[i].stream == stream_of(key)) f->stub->events[i].pending = false;
+    for (size_t i = 0; i < TOY_EVENTS; i++) {
+        if (f->toy->events[i].stream == stream_of(key)) f->toy->events[i].pending = false;
     }
 }
 
@@ -59,13 +60,13 @@ static void test_first_half_is_for_good(void **state) {
     void *one = use(&f, 1);
     void *two = use(&f, 2);
     assert_ptr_not_equal(one, two);
-    const uint64_t calls = f.stub->calls;
+    const uint64_t calls = f.toy->calls;
     for (uint64_t k = 0; k < 100; k++) {
         assert_ptr_equal(use(&f, 1), one);
         assert_ptr_equal(use(&f, 2), two);
     }
-    assert_int_equal(f.stub->calls, calls); /* no event, no query */
-    f.stub->events_done = true;
+    assert_int_equal(f.toy->calls, calls); /* no event, no query */
+    f.toy->events_done = true;
     for (uint64_t key = 10; key < 20; key++) {
         void *other = use(&f, key);
         assert_non_null(other);
@@ -96,7 +97,7 @@ static void test_second_half_is_recycled(void **state) {
     finish(&f, 5);
     assert_ptr_equal(use(&f, 4), three); /* least recently used of two that are done */
     assert_ptr_equal(use(&f, 4), three);
-    assert_int_equal(f.stub->sets, 1); /* the zeroing at open: none changes hands dirty */
+    assert_int_equal(f.toy->sets, 1); /* the zeroing at open: none changes hands dirty */
     close_fixture(&f);
 }
 
@@ -108,7 +109,7 @@ static void test_not_taken_while_in_a_call(void **state) {
     open_fixture(&f, 2);
     use(&f, 1);
     use(&f, 2);
-    f.stub->events_done = true;
+    f.toy->events_done = true;
     assert_int_equal(acquire(&f, 2, &lease), RTUNE_OK);
     assert_null(use(&f, 3));
     assert_ptr_equal(use(&f, 2), lease.workspace); /* another thread on the same stream */
@@ -124,24 +125,26 @@ static void test_captured(void **state) {
     void *taken[4];
     open_fixture(&f, 6);
     void *one = use(&f, 1);
-    f.stub->capturing = true;
-    const uint64_t calls = f.stub->calls;
+    f.toy->capturing = true;
+    const uint64_t calls = f.toy->calls;
     for (size_t i = 0; i < 4; i++) {
         taken[i] = use(&f, 1); /* the same stream, each time another */
         assert_non_null(taken[i]);
         assert_ptr_not_equal(taken[i], one);
-        for (size_t k = 0; k < i; k++) assert_ptr_not_equal(taken[i], taken[k]);
+        for (size_t k = 0; k < i; k++)
+            assert_ptr_not_equal(taken[i], taken[k]);
     }
-    assert_int_equal(f.stub->calls, calls); /* no event goes into the graph */
-    f.stub->capturing = false;
+    assert_int_equal(f.toy->calls, calls); /* no event goes into the graph */
+    f.toy->capturing = false;
     assert_ptr_equal(use(&f, 1), one);
-    f.stub->events_done = true;
+    f.toy->events_done = true;
     void *last = use(&f, 2);
     assert_non_null(last);
-    for (uint64_t key = 3; key < 50; key++) assert_ptr_equal(use(&f, key), last);
-    f.stub->capturing = true;
+    for (uint64_t key = 3; key < 50; key++)
+        assert_ptr_equal(use(&f, key), last);
+    f.toy->capturing = true;
     assert_ptr_equal(use(&f, 1), last); /* idle, so a capture may have it ... */
-    f.stub->capturing = false;
+    f.toy->capturing = false;
     assert_null(use(&f, 60)); /* ... for good */
     assert_null(use(&f, 49));
     assert_ptr_equal(use(&f, 1), one);
@@ -162,21 +165,21 @@ static void test_failed_launch(void **state) {
     open_fixture(&f, 2);
     for (uint64_t key = 1; key <= 2; key++) { /* of either half */
         void *workspace = use(&f, key);
-        const uint64_t sets = f.stub->sets;
+        const uint64_t sets = f.toy->sets;
         fail_launch(&f, key);
-        assert_int_equal(f.stub->sets, sets);
+        assert_int_equal(f.toy->sets, sets);
         assert_ptr_equal(use(&f, key), workspace);
-        assert_int_equal(f.stub->sets, sets + 1);
+        assert_int_equal(f.toy->sets, sets + 1);
         assert_memory_equal(workspace, zero, sizeof zero);
         assert_ptr_equal(use(&f, key), workspace);
-        assert_int_equal(f.stub->sets, sets + 1);
+        assert_int_equal(f.toy->sets, sets + 1);
     }
     fail_launch(&f, 2); /* and if another stream gets it, that one zeroes it */
     finish(&f, 2);
-    const uint64_t sets = f.stub->sets;
+    const uint64_t sets = f.toy->sets;
     void *workspace = use(&f, 3);
     assert_non_null(workspace);
-    assert_int_equal(f.stub->sets, sets + 1);
+    assert_int_equal(f.toy->sets, sets + 1);
     assert_memory_equal(workspace, zero, sizeof zero);
     close_fixture(&f);
 }
@@ -190,11 +193,11 @@ static void test_failed_memset(void **state) {
     for (uint64_t key = 1; key <= 2; key++) {
         use(&f, key);
         fail_launch(&f, key);
-        f.stub->fail_at = f.stub->calls + 1;
+        f.toy->fail_at = f.toy->calls + 1;
         assert_int_equal(acquire(&f, key, &lease), RTUNE_DEVICE);
-        const uint64_t sets = f.stub->sets;
+        const uint64_t sets = f.toy->sets;
         assert_non_null(use(&f, key));
-        assert_int_equal(f.stub->sets, sets + 1);
+        assert_int_equal(f.toy->sets, sets + 1);
     }
     close_fixture(&f);
 }
@@ -205,10 +208,10 @@ static void test_failed_record(void **state) {
     struct fixture f;
     open_fixture(&f, 2);
     use(&f, 1);
-    f.stub->fail_at = f.stub->calls + 1;
+    f.toy->fail_at = f.toy->calls + 1;
     void *two = use(&f, 2);
     assert_non_null(two);
-    f.stub->events_done = true;
+    f.toy->events_done = true;
     assert_null(use(&f, 3));
     assert_ptr_equal(use(&f, 2), two);
     assert_null(use(&f, 3));
@@ -222,8 +225,8 @@ static void test_failed_query(void **state) {
     open_fixture(&f, 2);
     use(&f, 1);
     void *two = use(&f, 2);
-    f.stub->events_done = true;
-    f.stub->fail_at = f.stub->calls + 1;
+    f.toy->events_done = true;
+    f.toy->fail_at = f.toy->calls + 1;
     assert_null(use(&f, 3));
     assert_ptr_equal(use(&f, 2), two);
     assert_ptr_equal(use(&f, 3), two);
@@ -237,7 +240,7 @@ static void test_counts(void **state) {
     open_fixture(&f, 0);
     assert_int_equal(f.ws.count, RTUNE_WORKSPACES_DEFAULT);
     assert_true(f.ws.stride >= rtune_workspace_bytes());
-    assert_int_equal(rtune_workspaces_open(&ws, &f.stub->base, RTUNE_WORKSPACES_MAX + 1, NULL, NULL),
+    assert_int_equal(rtune_workspaces_open(&ws, &f.toy->base, RTUNE_WORKSPACES_MAX + 1, NULL, NULL),
                      RTUNE_INVALID);
     rtune_workspaces_close(&ws);
     close_fixture(&f);
@@ -252,39 +255,43 @@ static void test_counts(void **state) {
 /* Opening fails at every call that can fail, and leaves nothing. */
 static void test_open_fails(void **state) {
     (void)state;
-    struct stub *stub = stub_new(NULL);
+    struct toy *toy = toy_new(NULL);
     bool opened = false;
     for (uint64_t k = 1; !opened; k++) {
         struct rtune_workspaces ws = {0};
-        stub->fail_at = stub->calls + k;
-        opened = rtune_workspaces_open(&ws, &stub->base, 4, NULL, NULL) == RTUNE_OK;
+        toy->fail_at = toy->calls + k;
+        opened = rtune_workspaces_open(&ws, &toy->base, 4, NULL, NULL) == RTUNE_OK;
         assert_true(k > 4 || !opened);
         rtune_workspaces_close(&ws);
-        assert_int_equal(stub->allocations, 0);
-        assert_int_equal(stub->streams, 0);
+        assert_int_equal(toy->allocations, 0);
+        assert_int_equal(toy->streams, 0);
     }
-    rtune_device_close(&stub->base);
+    rtune_device_close(&toy->base);
 }
 
-/* 10,000 streams, each used once and gone: the table of streams neither fills nor slows to a crawl. */
+/* 10,000 streams, each used once and gone: the table of streams neither fills nor slows to a crawl.
+ */
 static void test_many_streams(void **state) {
     (void)state;
     struct fixture f;
     open_fixture(&f, 64);
-    f.stub->events_done = true;
-    for (uint64_t key = 1; key <= 10000; key++) assert_non_null(use(&f, key * 7919));
+    f.toy->events_done = true;
+    for (uint64_t key = 1; key <= 10000; key++)
+        assert_non_null(use(&f, key * 7919));
     uint32_t removed = 0;
-    for (uint32_t k = 0; k <= f.ws.mask; k++) removed += f.ws.entries[k].tag == 1;
+    for (uint32_t k = 0; k <= f.ws.mask; k++)
+        removed += f.ws.entries[k].tag == 1;
     assert_true(removed < f.ws.mask / 2);
     for (uint64_t key = 1; key <= 32; key++) { /* the first ones still have theirs */
-        const uint64_t calls = f.stub->calls;
+        const uint64_t calls = f.toy->calls;
         assert_non_null(use(&f, key * 7919));
-        assert_int_equal(f.stub->calls, calls);
+        assert_int_equal(f.toy->calls, calls);
     }
     close_fixture(&f);
 }
 
-/* ---- threads ----------------------------------------------------------------------------------- */
+/* ---- threads -----------------------------------------------------------------------------------
+ */
 
 enum { THREADS = 8, ROUNDS = 4000, STREAMS = 24, SLOTS = 10 };
 
@@ -328,12 +335,13 @@ static void test_threads(void **state) {
     crowd.seed = seed ? strtoull(seed, NULL, 10) : 20261129;
     printf("seed %llu\n", (unsigned long long)crowd.seed);
     open_fixture(&crowd.f, SLOTS);
-    crowd.f.stub->events_done = true;
+    crowd.f.toy->events_done = true;
     for (size_t t = 0; t < THREADS; t++) {
         members[t] = (struct member){&crowd, t};
         assert_int_equal(pthread_create(&threads[t], NULL, crowd_main, &members[t]), 0);
     }
-    for (size_t t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
+    for (size_t t = 0; t < THREADS; t++)
+        pthread_join(threads[t], NULL);
     assert_int_equal(crowd.clashes, 0);
     assert_true(crowd.served > THREADS * ROUNDS / 4);
     for (uint32_t i = crowd.f.ws.fixed; i < crowd.f.ws.count; i++) {

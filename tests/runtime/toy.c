@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/runtime/stub.c: the stub device. */
-#include "tests/runtime/stub.h"
+/* tests/runtime/toy.c: the toy device. */
+#include "tests/runtime/toy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct stub *of(rtune_device *dev) { return (struct stub *)dev; }
+static struct toy *of(rtune_device *dev) { return (struct toy *)dev; }
 
-struct stub_kernel {
+struct toy_kernel {
     uint32_t resident, block;
 };
 
@@ -20,14 +20,15 @@ static enum rtune_status step(rtune_device *dev, const char *name, struct rtune_
     return RTUNE_OK;
 }
 
-static void stub_close(rtune_device *dev) {
-    struct stub *stub = of(dev);
-    assert_int_equal(stub->kernels, 0);
-    assert_int_equal(stub->allocations, 0);
-    assert_int_equal(stub->streams, 0);
-    for (size_t i = 0; i < STUB_EVENTS; i++) assert_false(stub->events[i].made);
-    pthread_mutex_destroy(&stub->last_lock);
-    free(stub);
+static void toy_close(rtune_device *dev) {
+    struct toy *toy = of(dev);
+    assert_int_equal(toy->kernels, 0);
+    assert_int_equal(toy->allocations, 0);
+    assert_int_equal(toy->streams, 0);
+    for (size_t i = 0; i < TOY_EVENTS; i++)
+        assert_false(toy->events[i].made);
+    pthread_mutex_destroy(&toy->last_lock);
+    free(toy);
 }
 
 static enum rtune_status kernel_open(rtune_device *dev, const struct rtune_problem *problem,
@@ -40,8 +41,8 @@ static enum rtune_status kernel_open(rtune_device *dev, const struct rtune_probl
         return rtune_err_set(err, RTUNE_DEVICE, "no such kernel here");
     }
     assert_true(image || rtune_config_same_instance(config, &builtin));
-    struct stub_kernel *made = calloc(1, sizeof *made);
-    if (!made) return rtune_err_set(err, RTUNE_NO_MEMORY, "stub");
+    struct toy_kernel *made = calloc(1, sizeof *made);
+    if (!made) return rtune_err_set(err, RTUNE_NO_MEMORY, "toy");
     made->resident = of(dev)->resident;
     made->block = config->block;
     of(dev)->kernels++;
@@ -55,7 +56,7 @@ static void kernel_close(rtune_device *dev, rtune_kernel *kernel) {
 }
 
 static uint32_t kernel_resident(const rtune_kernel *kernel) {
-    return ((const struct stub_kernel *)kernel)->resident;
+    return ((const struct toy_kernel *)kernel)->resident;
 }
 
 static enum rtune_status launch(rtune_device *dev, const rtune_kernel *kernel,
@@ -65,7 +66,7 @@ static enum rtune_status launch(rtune_device *dev, const rtune_kernel *kernel,
     if (status != RTUNE_OK) return status;
     pthread_mutex_lock(&of(dev)->last_lock);
     of(dev)->last = *request;
-    of(dev)->last_block = ((const struct stub_kernel *)kernel)->block;
+    of(dev)->last_block = ((const struct toy_kernel *)kernel)->block;
     pthread_mutex_unlock(&of(dev)->last_lock);
     of(dev)->launches++;
     return RTUNE_OK;
@@ -129,40 +130,40 @@ static enum rtune_status event_create(rtune_device *dev, bool timing, void **eve
     enum rtune_status status = step(dev, "event_create", err);
     if (status != RTUNE_OK) return status;
     assert_false(timing);
-    for (size_t i = 0; i < STUB_EVENTS; i++) {
+    for (size_t i = 0; i < TOY_EVENTS; i++) {
         if (of(dev)->events[i].made) continue;
         of(dev)->events[i].made = true;
         of(dev)->events[i].pending = false;
         *event = &of(dev)->events[i];
         return RTUNE_OK;
     }
-    fail_msg("more than %d events", STUB_EVENTS);
+    fail_msg("more than %d events", TOY_EVENTS);
     return RTUNE_INTERNAL;
 }
 
 static void event_destroy(rtune_device *dev, void *event) {
     (void)dev;
-    ((struct stub_event *)event)->made = false;
+    ((struct toy_event *)event)->made = false;
 }
 
 static enum rtune_status event_record(rtune_device *dev, void *event, void *stream,
                                       struct rtune_error *err) {
     enum rtune_status status = step(dev, "event_record", err);
     if (status != RTUNE_OK) return status;
-    ((struct stub_event *)event)->stream = stream;
-    ((struct stub_event *)event)->pending = true;
+    ((struct toy_event *)event)->stream = stream;
+    ((struct toy_event *)event)->pending = true;
     return status;
 }
 
 static enum rtune_status event_done(rtune_device *dev, void *event, bool *done,
                                     struct rtune_error *err) {
     enum rtune_status status = step(dev, "event_done", err);
-    if (status == RTUNE_OK) *done = of(dev)->events_done || !((struct stub_event *)event)->pending;
+    if (status == RTUNE_OK) *done = of(dev)->events_done || !((struct toy_event *)event)->pending;
     return status;
 }
 
-static const struct rtune_device_ops stub_ops = {
-    .close = stub_close,
+static const struct rtune_device_ops toy_ops = {
+    .close = toy_close,
     .kernel_open = kernel_open,
     .kernel_close = kernel_close,
     .kernel_resident = kernel_resident,
@@ -180,7 +181,7 @@ static const struct rtune_device_ops stub_ops = {
     .event_done = event_done,
 };
 
-struct rtune_identity stub_identity(int cc_major, int cc_minor, uint32_t sm_count) {
+struct rtune_identity toy_identity(int cc_major, int cc_minor, uint32_t sm_count) {
     return (struct rtune_identity){
         .cuda = true,
         .cc_major = cc_major,
@@ -195,15 +196,15 @@ struct rtune_identity stub_identity(int cc_major, int cc_minor, uint32_t sm_coun
     };
 }
 
-struct stub *stub_new(const struct rtune_identity *identity) {
-    struct stub *stub = calloc(1, sizeof *stub);
-    assert_non_null(stub);
-    stub->base.ops = &stub_ops;
-    stub->base.identity = identity ? *identity : stub_identity(9, 0, 132);
-    memcpy(stub->base.name, "stub:0", sizeof "stub:0");
-    stub->base.cuda = true;
-    stub->base.units = stub->base.identity.sm_count;
-    stub->resident = 4;
-    pthread_mutex_init(&stub->last_lock, NULL);
-    return stub;
+struct toy *toy_new(const struct rtune_identity *identity) {
+    struct toy *toy = calloc(1, sizeof *toy);
+    assert_non_null(toy);
+    toy->base.ops = &toy_ops;
+    toy->base.identity = identity ? *identity : toy_identity(9, 0, 132);
+    memcpy(toy->base.name, "toy:0", sizeof "toy:0");
+    toy->base.cuda = true;
+    toy->base.units = toy->base.identity.sm_count;
+    toy->resident = 4;
+    pthread_mutex_init(&toy->last_lock, NULL);
+    return toy;
 }
