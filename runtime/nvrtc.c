@@ -68,6 +68,9 @@ static bool try_library(struct rtune_nvrtc *nvrtc, const char *path, char old[24
     if (load_table(nvrtc) && nvrtc->version(&major, &minor) == NVRTC_SUCCESS) {
         bool good = major * 1000 + minor >= OLDEST;
         snprintf(good ? nvrtc->version_text : old, 24, "%d.%d", major, minor);
+        /* Kept mapped after dlclose: it leaves memory behind each time it is unloaded. */
+        void *pin = good ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
+        if (pin) dlclose(pin);
         if (good) return true;
     }
     dlclose(nvrtc->handle);
