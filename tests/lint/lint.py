@@ -37,7 +37,7 @@ BANNED = [
     (r'\bsetlocale\s*\(', ['tests'], 'changes the locale of the whole process'),
     (r'\b(alloca|setjmp|longjmp)\s*\(', [], 'is not used here'),
     (r'__attribute__\s*\(\(\s*cleanup', [], 'hides a release (use one done: label)'),
-    (r'\bdlopen\s*\(', ['runtime', 'tests'], 'belongs to runtime/'),
+    (r'\bdlopen\s*\(', ['runtime', 'examples', 'tests'], 'belongs to runtime/'),
     (r'#\s*include\s*[<"]yaml\.h[>"]', ['tuner', 'tests'], 'belongs to tuner/'),
     (r'#\s*include\s*[<"]sqlite3\.h[>"]', ['db', 'tests'], 'belongs to db/'),
     (r'"\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE|PRAGMA|BEGIN|COMMIT|ALTER TABLE)\b',
