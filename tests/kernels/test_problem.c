@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Problems: what is accepted, what is refused and how, result types, identities, canonical forms. */
+#include "kernels/kernels.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void expect_refused(const struct rtune_problem *p, enum rtune_status status, const char *says) {
+    struct rtune_error err = {.status = RTUNE_OK};
+    assert_int_equal(rtune_problem_check(p, &err), status);
+    assert_int_equal(err.status, status);
+    if (!strstr(err.message, says)) fail_msg("\"%s\" does not say \"%s\"", err.message, says);
+}
+
+static void test_broken_problems_are_invalid(void **state) {
+    (void)state;
+    const struct rtune_problem good = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 10);
+    struct rtune_problem p = good;
+    assert_int_equal(rtune_problem_check(&p, NULL), RTUNE_OK);
+    expect_refused(NULL, RTUNE_INVALID, "NULL");
+    p.struct_size = 0, expect_refused(&p, RTUNE_INVALID, "struct_size"), p = good;
+    p.op = RTUNE_OP_COUNT, expect_refused(&p, RTUNE_INVALID, "op 16"), p = good;
+    p.op = (enum rtune_op)-1, expect_refused(&p, RTUNE_INVALID, "op -1"), p = good;
+    p.dtype = RTUNE_DTYPE_COUNT, expect_refused(&p, RTUNE_INVALID, "dtype"), p = good;
+    p.acc = RTUNE_ACC_COUNT, expect_refused(&p, RTUNE_INVALID, "acc"), p = good;
+    p.mode = RTUNE_MODE_COUNT, expect_refused(&p, RTUNE_INVALID, "mode"), p = good;
+    p.nan_rule = RTUNE_NAN_COUNT, expect_refused(&p, RTUNE_INVALID, "nan rule"), p = good;
+    p.cache = RTUNE_CACHE_COUNT, expect_refused(&p, RTUNE_INVALID, "cache"), p = good;
+    p.flags = 4, expect_refused(&p, RTUNE_INVALID, "flags 0x4"), p = good;
+    p.n = (uint64_t)1 << 61, expect_refused(&p, RTUNE_INVALID, "address space"), p = good;
+    p.n = ((uint64_t)1 << 61) - 1; /* 2^63 - 4 bytes */
+    assert_int_equal(rtune_problem_check(&p, NULL), RTUNE_OK);
+}
+
+static void test_unsupported_problems_say_what_is(void **state) {
+    (void)state;
+    struct rtune_problem p = RTUNE_PROBLEM(RTUNE_BAND, RTUNE_F32, 10);
+    expect_refused(&p, RTUNE_UNSUPPORTED, "band of f32: not defined (use one of i8, u8,");
+    p = RTUNE_PROBLEM(RTUNE_ARGMAX, RTUNE_F32, 10);
+    expect_refused(&p, RTUNE_UNSUPPORTED, "argmax: this version has no kernels for it (use one of sum, ");
+    p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F16, 10);
+    expect_refused(&p, RTUNE_UNSUPPORTED, "(use one of i32, i64, f32, f64)");
+    p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 10);
+    p.mode = RTUNE_KAHAN;
+    expect_refused(&p, RTUNE_UNSUPPORTED, "sum in mode kahan: this version has no kernels for it (use one "
+                                          "of plain)");
+}
+
+/* The problems that have kernels today, by name: adding one is a visible change here. */
+static void test_problems_with_kernels(void **state) {
+    (void)state;
+    static const char *const known[] = {
+        "sum,i32,wide,plain,propagate,cold,n=0",    "sum,i32,native,plain,propagate,cold,n=0",
+        "sum,i64,wide,plain,propagate,cold,n=0",    "sum,f32,wide,plain,propagate,cold,n=0",
+        "sum,f64,wide,plain,propagate,cold,n=0",    "prod,i32,wide,plain,propagate,cold,n=0",
+        "prod,i32,native,plain,propagate,cold,n=0", "prod,i64,wide,plain,propagate,cold,n=0",
+        "prod,f32,wide,plain,propagate,cold,n=0",   "prod,f64,wide,plain,propagate,cold,n=0",
+        "min,i32,wide,plain,propagate,cold,n=0",    "min,i64,wide,plain,propagate,cold,n=0",
+        "min,f32,wide,plain,propagate,cold,n=0",    "min,f32,wide,plain,ignore,cold,n=0",
+        "min,f64,wide,plain,propagate,cold,n=0",    "min,f64,wide,plain,ignore,cold,n=0",
+        "max,i32,wide,plain,propagate,cold,n=0",    "max,i64,wide,plain,propagate,cold,n=0",
+        "max,f32,wide,plain,propagate,cold,n=0",    "max,f32,wide,plain,ignore,cold,n=0",
+        "max,f64,wide,plain,propagate,cold,n=0",    "max,f64,wide,plain,ignore,cold,n=0",
+    };
+    const size_t count = sizeof known / sizeof known[0];
+    struct rtune_problem p, before;
+    for (size_t k = 0; k < count; k++) {
+        char text[128];
+        assert_true(rtune_problem_at(k, &p));
+        assert_int_equal(rtune_problem_check(&p, NULL), RTUNE_OK);
+        assert_int_equal(rtune_problem_print(&p, text, sizeof text), strlen(known[k]));
+        assert_string_equal(text, known[k]);
+        if (k > 0) assert_true(rtune_problem_compare(&before, &p) < 0);
+        before = p;
+    }
+    assert_false(rtune_problem_at(count, &p));
+    assert_false(rtune_problem_at(SIZE_MAX, &p));
+}
+
+static void test_printing_is_bounded(void **state) {
+    (void)state;
+    struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 1048576);
+    char text[12] = "untouched!!";
+    assert_int_equal(rtune_problem_print(&p, NULL, 0), 43);
+    assert_int_equal(rtune_problem_print(&p, text, 8), 43);
+    assert_string_equal(text, "sum,f32");
+    assert_int_equal(text[8], 'd');
+    char whole[96];
+    p.flags = RTUNE_ACCUMULATE | RTUNE_ALLOW_NONDETERMINISTIC;
+    rtune_problem_print(&p, whole, sizeof whole);
+    assert_string_equal(whole, "sum,f32,wide,plain,propagate,cold,n=1048576,accumulate,nondeterministic");
+    p.op = (enum rtune_op)77;
+    rtune_problem_print(&p, whole, sizeof whole);
+    assert_int_equal(whole[0], '?');
+}
+
+static size_t size_of(enum rtune_op op, enum rtune_dtype dtype, enum rtune_acc acc) {
+    struct rtune_problem p = RTUNE_PROBLEM(op, dtype, 1);
+    p.acc = acc;
+    return rtune_result_size(&p);
+}
+static enum rtune_dtype dtype_of(enum rtune_op op, enum rtune_dtype dtype, enum rtune_acc acc) {
+    struct rtune_problem p = RTUNE_PROBLEM(op, dtype, 1);
+    p.acc = acc;
+    return rtune_result_dtype(&p);
+}
+
+static void test_result_types(void **state) {
+    (void)state;
+    assert_int_equal(dtype_of(RTUNE_SUM, RTUNE_I8, RTUNE_WIDE), RTUNE_I64);
+    assert_int_equal(dtype_of(RTUNE_SUM, RTUNE_U32, RTUNE_WIDE), RTUNE_U64);
+    assert_int_equal(dtype_of(RTUNE_SUMSQ, RTUNE_I32, RTUNE_WIDE), RTUNE_U64);
+    assert_int_equal(dtype_of(RTUNE_ASUM, RTUNE_I64, RTUNE_WIDE), RTUNE_U64);
+    assert_int_equal(dtype_of(RTUNE_DOT, RTUNE_I16, RTUNE_WIDE), RTUNE_I64);
+    assert_int_equal(dtype_of(RTUNE_SUM, RTUNE_BF16, RTUNE_WIDE), RTUNE_F32);
+    assert_int_equal(dtype_of(RTUNE_PROD, RTUNE_F64, RTUNE_WIDE), RTUNE_F64);
+    assert_int_equal(dtype_of(RTUNE_SUM, RTUNE_F16, RTUNE_NATIVE), RTUNE_F16);
+    assert_int_equal(dtype_of(RTUNE_SUM, RTUNE_I32, RTUNE_NATIVE), RTUNE_I32);
+    assert_int_equal(dtype_of(RTUNE_MIN, RTUNE_U8, RTUNE_WIDE), RTUNE_U8);
+    assert_int_equal(dtype_of(RTUNE_ANY, RTUNE_F64, RTUNE_WIDE), RTUNE_I32);
+    assert_int_equal(dtype_of(RTUNE_COUNT_NONZERO, RTUNE_I8, RTUNE_NATIVE), RTUNE_U64);
+    assert_int_equal(size_of(RTUNE_SUM, RTUNE_I8, RTUNE_WIDE), 8);
+    assert_int_equal(size_of(RTUNE_SUM, RTUNE_I8, RTUNE_NATIVE), 1);
+    assert_int_equal(size_of(RTUNE_MINMAX, RTUNE_I16, RTUNE_WIDE), 4);
+    assert_int_equal(size_of(RTUNE_ARGMAX, RTUNE_I8, RTUNE_WIDE), 16);
+    assert_int_equal(size_of(RTUNE_ALL, RTUNE_F16, RTUNE_WIDE), 4);
+    assert_int_equal(size_of(RTUNE_BXOR, RTUNE_F32, RTUNE_WIDE), 0);
+    assert_int_equal(size_of(RTUNE_OP_COUNT, RTUNE_F32, RTUNE_WIDE), 0);
+    assert_int_equal(rtune_result_size(NULL), 0);
+}
+
+/* A33: the result of no elements, in the result type and not one byte more; EMPTY leaves out alone. */
+static void test_A33_empty_input(void **state) {
+    (void)state;
+    static const struct {
+        enum rtune_op op;
+        enum rtune_dtype dtype;
+        enum rtune_acc acc;
+        size_t size; /* 0: EMPTY */
+        uint64_t bits;
+    } known[] = {
+        {RTUNE_SUM, RTUNE_F32, RTUNE_WIDE, 4, 0},
+        {RTUNE_SUM, RTUNE_I32, RTUNE_WIDE, 8, 0},
+        {RTUNE_SUM, RTUNE_I32, RTUNE_NATIVE, 4, 0},
+        {RTUNE_SUMSQ, RTUNE_F64, RTUNE_WIDE, 8, 0},
+        {RTUNE_ASUM, RTUNE_U8, RTUNE_WIDE, 8, 0},
+        {RTUNE_DOT, RTUNE_F16, RTUNE_NATIVE, 2, 0},
+        {RTUNE_PROD, RTUNE_F32, RTUNE_WIDE, 4, 0x3f800000},
+        {RTUNE_PROD, RTUNE_F64, RTUNE_WIDE, 8, 0x3ff0000000000000},
+        {RTUNE_PROD, RTUNE_F16, RTUNE_NATIVE, 2, 0x3c00},
+        {RTUNE_PROD, RTUNE_BF16, RTUNE_NATIVE, 2, 0x3f80},
+        {RTUNE_PROD, RTUNE_BF16, RTUNE_WIDE, 4, 0x3f800000},
+        {RTUNE_PROD, RTUNE_I8, RTUNE_WIDE, 8, 1},
+        {RTUNE_PROD, RTUNE_I32, RTUNE_NATIVE, 4, 1},
+        {RTUNE_ANY, RTUNE_F32, RTUNE_WIDE, 4, 0},
+        {RTUNE_ALL, RTUNE_F32, RTUNE_WIDE, 4, 1},
+        {RTUNE_COUNT_NONZERO, RTUNE_F32, RTUNE_WIDE, 8, 0},
+        {RTUNE_BAND, RTUNE_I16, RTUNE_WIDE, 2, 0xffff},
+        {RTUNE_BAND, RTUNE_U64, RTUNE_WIDE, 8, UINT64_MAX},
+        {RTUNE_BOR, RTUNE_U32, RTUNE_WIDE, 4, 0},
+        {RTUNE_BXOR, RTUNE_I64, RTUNE_WIDE, 8, 0},
+        {RTUNE_MIN, RTUNE_F32, RTUNE_WIDE, 0, 0},
+        {RTUNE_MAX, RTUNE_I64, RTUNE_WIDE, 0, 0},
+        {RTUNE_MINMAX, RTUNE_F64, RTUNE_WIDE, 0, 0},
+        {RTUNE_ARGMIN, RTUNE_I8, RTUNE_WIDE, 0, 0},
+        {RTUNE_ARGMAX, RTUNE_BF16, RTUNE_WIDE, 0, 0},
+    };
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+        unsigned char out[16], want[16];
+        struct rtune_error err = {.status = RTUNE_OK};
+        struct rtune_problem p = RTUNE_PROBLEM(known[k].op, known[k].dtype, 0);
+        p.acc = known[k].acc;
+        memset(out, 0xab, sizeof out);
+        memset(want, 0xab, sizeof want);
+        memcpy(want, &known[k].bits, known[k].size);
+        assert_int_equal(rtune_identity(&p, out, &err), known[k].size ? RTUNE_OK : RTUNE_EMPTY);
+        assert_int_equal(err.status, known[k].size ? RTUNE_OK : RTUNE_EMPTY);
+        assert_memory_equal(out, want, sizeof out);
+    }
+}
+
+static void test_canonical_forms(void **state) {
+    (void)state;
+    struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 5), c;
+    p.acc = RTUNE_NATIVE; /* f32 either way */
+    p.nan_rule = RTUNE_NAN_IGNORE;
+    p.flags = RTUNE_ACCUMULATE;
+    p.cache = RTUNE_WARM;
+    c = rtune_problem_canonical(&p);
+    assert_int_equal(c.acc, RTUNE_WIDE);
+    assert_int_equal(c.nan_rule, RTUNE_NAN_PROPAGATE);
+    assert_int_equal(c.flags, 0);
+    assert_int_equal(c.cache, RTUNE_WARM);
+    assert_int_equal(c.n, 5);
+
+    p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 5);
+    p.acc = RTUNE_NATIVE;
+    assert_int_equal(rtune_problem_canonical(&p).acc, RTUNE_NATIVE);
+    p = RTUNE_PROBLEM(RTUNE_MIN, RTUNE_F32, 5);
+    p.acc = RTUNE_NATIVE;
+    p.nan_rule = RTUNE_NAN_IGNORE;
+    assert_int_equal(rtune_problem_canonical(&p).acc, RTUNE_WIDE);
+    assert_int_equal(rtune_problem_canonical(&p).nan_rule, RTUNE_NAN_IGNORE);
+    p.dtype = RTUNE_I32;
+    assert_int_equal(rtune_problem_canonical(&p).nan_rule, RTUNE_NAN_PROPAGATE);
+}
+
+static void test_order(void **state) {
+    (void)state;
+    struct rtune_problem a = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 5), b = a;
+    assert_int_equal(rtune_problem_compare(&a, &b), 0);
+    b.n = UINT64_MAX;
+    assert_true(rtune_problem_compare(&a, &b) < 0);
+    assert_true(rtune_problem_same_kind(&a, &b));
+    b.cache = RTUNE_WARM, b.n = 0;
+    assert_true(rtune_problem_compare(&a, &b) < 0);
+    assert_true(rtune_problem_compare(&b, &a) > 0);
+    assert_false(rtune_problem_same_kind(&a, &b));
+    a.op = RTUNE_MAX; /* the op comes first */
+    assert_true(rtune_problem_compare(&a, &b) > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_broken_problems_are_invalid),
+        cmocka_unit_test(test_unsupported_problems_say_what_is),
+        cmocka_unit_test(test_problems_with_kernels),
+        cmocka_unit_test(test_printing_is_bounded),
+        cmocka_unit_test(test_result_types),
+        cmocka_unit_test(test_A33_empty_input),
+        cmocka_unit_test(test_canonical_forms),
+        cmocka_unit_test(test_order),
+    };
+    return cmocka_run_group_tests_name("problems", tests, NULL, NULL);
+}
