@@ -45,7 +45,7 @@ static void explain_stores(const struct rtune_index *index, struct rtune_buf *ou
         const struct rtune_store_info *store = &index->stores[k];
         rtune_buf_printf(out, "store %u:  %s: ", (unsigned)k + 1, store->path);
         if (store->status == RTUNE_OK) {
-            rtune_buf_printf(out, "%u rows\n", (unsigned)store->rows);
+            rtune_buf_printf(out, "rows: %u\n", (unsigned)store->rows);
         } else {
             rtune_buf_printf(out, "skipped: %s\n", store->reason);
         }
@@ -76,7 +76,7 @@ static void explain_runs(const rtune *rt, const struct rtune_index *index,
             rtune_identity_key(&index->devices[run->device], key);
             rtune_buf_printf(out, "similar device %s at distance %s", key, distance);
         }
-        rtune_buf_printf(out, ": %u sizes, %llu to %llu: %s, tuned at n=%llu: %s\n",
+        rtune_buf_printf(out, ": sizes: %u, %llu to %llu: %s, tuned at n=%llu: %s\n",
                          (unsigned)run->count, (unsigned long long)run->rows[0].n,
                          (unsigned long long)run->rows[run->count - 1].n, match_names[hit.match],
                          (unsigned long long)hit.row->n, config);

@@ -5,18 +5,26 @@
  */
 #include "runtime/index.h"
 
+#include "runtime/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static bool is_none(const char *text) { return text && strcmp(text, "none") == 0; }
 
+/* The path is told apart: it may be as long as the room for the reason. */
 static void skip_store(const struct rtune_index_request *request, struct rtune_store_info *info,
                        const struct rtune_error *why) {
-    const bool missing = why->status == RTUNE_NOT_FOUND;
+    const size_t length = strlen(info->path);
+    const char *reason = why->message;
+    struct rtune_text text = rtune_text_over(info->reason, sizeof info->reason);
+    if (strncmp(reason, info->path, length) == 0 && reason[length] == ':') reason += length + 1;
+    while (*reason == ' ')
+        reason++;
+    rtune_text_add(&text, reason);
     info->status = why->status;
-    rtune_err_format(why, info->reason, sizeof info->reason);
-    rtune_log_write(request->log, missing ? RTUNE_LOG_DEBUG : RTUNE_LOG_WARN, "%s: skipped: %s",
-                    info->path, info->reason);
+    rtune_log_write(request->log, why->status == RTUNE_NOT_FOUND ? RTUNE_LOG_DEBUG : RTUNE_LOG_WARN,
+                    "%s: skipped: %s", info->path, info->reason);
 }
 
 /* Read the k-th store into table; a failure leaves the table empty and is recorded, but for
@@ -90,10 +98,9 @@ static void add_row(struct rtune_index *index, const struct rtune_winner *w, con
     row->config = w->config;
     row->us = w->us;
     row->stale_driver = w->driver[0] != '\0' && strcmp(w->driver, driver) != 0;
-    row->stale_source = strcmp(w->source_hash, rtune_device_sources_hash()) != 0;
-    if (!row->stale_source) {
-        memcpy(row->cubin, w->cubin, sizeof row->cubin);
-    }
+    const bool same_source = strcmp(w->source_hash, rtune_device_sources_hash()) == 0;
+    row->stale_source = w->source_hash[0] != '\0' && !same_source;
+    if (same_source) memcpy(row->cubin, w->cubin, sizeof row->cubin);
 }
 
 /* Append the usable rows of one store as runs. The winners come sorted by device, then problem,

@@ -19,13 +19,14 @@
  * One block tuned at n = 1000 is a trap at n = 10^6, and a full grid tuned at 10^8 is one at 1000.
  * So where no measured interval speaks for it, a row serves a larger n only if its grid would fill
  * the device (else the row above it does, or the row is refused and the search goes on), and a
- * smaller n with a grid that is cut to what covers n.
+ * smaller n with a grid that is cut to it.
  *
  * In 2 and in 3, where the cache state asked for has no row to serve, those of the cold state are
  * tried before going on. "none" as the store leaves 1 and 4.
  */
 #include "runtime/lookup.h"
 
+#include "base/num.h"
 #include "runtime/text.h"
 
 #include <string.h>
@@ -71,14 +72,20 @@ struct rtune_hit rtune_run_match(const struct rtune_run *run, uint64_t n, uint32
 /* ---- the ladder --------------------------------------------------------------------------------
  */
 
-/* A config tuned at a larger n, with no more blocks than cover this one. */
-static struct rtune_config cut_grid(struct rtune_config config, enum rtune_dtype dtype, uint64_t n,
-                                    uint32_t units) {
+/* A config tuned at a larger n with fewer blocks for this one: as much work for each as it had
+ * where it was tuned, unless that is more than one tile. */
+static struct rtune_config cut_grid(struct rtune_config config, const struct rtune_row *row,
+                                    const struct rtune_problem *problem, uint32_t units) {
     struct rtune_config cover = config;
-    if (config.finish == RTUNE_FINISH_ONE) return config;
+    if (config.grid.kind == RTUNE_GRID_COVER || config.finish == RTUNE_FINISH_ONE) return config;
     cover.grid = (struct rtune_grid){RTUNE_GRID_COVER, 0};
-    const uint32_t need = rtune_grid_resolve(&cover, dtype, n, RTUNE_GRID_MAX, 1);
-    return rtune_grid_resolve(&config, dtype, n, units, 1) > need ? cover : config;
+    const uint64_t tuned = rtune_grid_resolve(&config, problem->dtype, row->n, units, 1);
+    const uint64_t tiles =
+        rtune_grid_resolve(&cover, problem->dtype, problem->n, RTUNE_GRID_MAX, 1);
+    const uint64_t share = (uint64_t)((double)problem->n / (double)row->n * (double)tuned) + 1;
+    const uint64_t blocks = rtune_min_u64(rtune_max_u64(share, tiles), tuned);
+    if (blocks < tuned) config.grid = (struct rtune_grid){RTUNE_GRID_BLOCKS, (uint32_t)blocks};
+    return config;
 }
 
 static void take(struct rtune_decision *d, const struct rtune_run *run, struct rtune_hit hit,
@@ -88,7 +95,7 @@ static void take(struct rtune_decision *d, const struct rtune_run *run, struct r
     d->match = hit.match;
     d->config = hit.row->config;
     if (d->problem.n < (hit.match == RTUNE_MATCH_CLAMPED ? hit.row->n : hit.row->n_from)) {
-        d->config = cut_grid(hit.row->config, d->problem.dtype, d->problem.n, units);
+        d->config = cut_grid(hit.row->config, hit.row, &d->problem, units);
     }
     if (!run->same) {
         d->source = RTUNE_FROM_SIMILAR;
@@ -182,8 +189,7 @@ static void describe_row(const struct rtune_decision *d, struct rtune_text *text
         break;
     }
     if (d->cold_rows) rtune_text_add(text, ", cold input (this state was not tuned)");
-    if (d->config.grid.kind != d->row->config.grid.kind)
-        rtune_text_add(text, ", grid cut to cover n");
+    if (!rtune_config_equal(&d->config, &d->row->config)) rtune_text_add(text, ", grid cut to n");
 }
 
 static void describe(const struct rtune_decision *d, const char *why, struct rtune_launch *launch) {

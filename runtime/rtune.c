@@ -139,8 +139,8 @@ static enum rtune_status check_loss(const struct rtune_index *old, const struct 
         for (uint32_t i = 0; i < old->store_count; i++) {
             const struct rtune_store_info *was = &old->stores[i];
             if (was->status == RTUNE_OK && strcmp(was->path, now->path) == 0) {
-                return rtune_err_set(err, now->status, "reload: %s (what was read before stays)",
-                                     now->reason);
+                return rtune_err_set(err, now->status, "%s: %s (what was read before stays)",
+                                     now->path, now->reason);
             }
         }
     }

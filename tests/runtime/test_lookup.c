@@ -59,9 +59,8 @@ static void test_this_device(void **state) {
     check(rt, 1 << 17, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=8", "n=16384");
     check(rt, (1 << 17) + 1, RTUNE_FROM_BETWEEN, "block=256,grid=2xsm", "n=1048576");
     /* 5001 ... 8999 is in no interval, and one block at 1024 says nothing about them */
-    check(rt, 5001, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=cover",
-          "n=16384, grid cut to cover n");
-    check(rt, 8999, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=cover", "n=16384");
+    check(rt, 5001, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=3", "n=16384, grid cut to n");
+    check(rt, 8999, RTUNE_FROM_BETWEEN, "block=128,items=16,grid=5", "n=16384");
     check(rt, 1 << 30, RTUNE_FROM_CLAMPED, "block=256,grid=2xsm", "above all tuned sizes");
     check(rt, 100, RTUNE_FROM_CLAMPED, "block=64,grid=1", "below all tuned sizes");
     check(rt, 0, RTUNE_FROM_CLAMPED, "block=64,grid=1", "below all tuned sizes");
@@ -88,11 +87,11 @@ static void test_gap(void **state) {
     check(rt, 10001, RTUNE_FROM_BETWEEN, "block=128", "n=100000");
     rtune_close(rt);
     rows_add(&rows, rows_device(&rows, &h200), RTUNE_SUM, RTUNE_F32, 1000, "block=64,grid=1");
-    rows_add(&rows, 0, RTUNE_SUM, RTUNE_F32, 1 << 26, "block=256,grid=4xsm");
+    rows_add(&rows, 0, RTUNE_SUM, RTUNE_F32, 1 << 26, "block=256,items=16,grid=4xsm");
     rows_write(&rows, scratch_path("gap.db"));
     rt = toy_open(toy_new(NULL), scratch_path("gap.db"));
-    check(rt, 1001, RTUNE_FROM_BETWEEN, "block=256,grid=cover", "n=67108864, grid cut");
-    check(rt, 1 << 25, RTUNE_FROM_BETWEEN, "block=256,grid=4xsm", "n=67108864");
+    check(rt, 1001, RTUNE_FROM_BETWEEN, "block=256,items=16,grid=1", "n=67108864, grid cut");
+    check(rt, 1 << 25, RTUNE_FROM_BETWEEN, "block=256,items=16,grid=4xsm", "n=67108864");
     rtune_close(rt);
 }
 
@@ -128,7 +127,7 @@ static void test_far_away(void **state) {
     rows_write(&rows, scratch_path("far.db"));
     rtune *rt = toy_open(toy_new(NULL), scratch_path("far.db"));
     check(rt, 1 << 24, RTUNE_FROM_CLAMPED, "block=256,items=16,grid=4xsm", "below all");
-    check(rt, 9000, RTUNE_FROM_CLAMPED, "block=256,items=16,grid=cover", "cut to cover");
+    check(rt, 9000, RTUNE_FROM_CLAMPED, "block=256,items=16,grid=3", "cut to n");
     assert_int_equal(served(rt, &SUM_F32(9000)).grid, 3); /* tiles of 256 x 16 */
     rtune_close(rt);
 }
@@ -273,9 +272,10 @@ static void test_explain(void **state) {
     rtune *rt = toy_open(toy_new(NULL), scratch_path("three.db"));
     const struct rtune_problem p = SUM_F32(1 << 20);
     struct rtune_error err = {0};
-    static const char *const words[] = {"sum,f32,wide",   "toy:0", "override: none", "three.db: 3",
-                                        "this device",    "exact", "block=256",      "264 blocks",
-                                        "not loaded yet", "tree:", "n=1048576"};
+    static const char *const words[] = {
+        "sum,f32,wide",   "toy:0", "override: none", "three.db: rows: 3",
+        "this device",    "exact", "block=256",      "264 blocks",
+        "not loaded yet", "tree:", "n=1048576"};
     char text[4096];
     char small[20];
     char other[4096];
