@@ -82,6 +82,13 @@ CUresult cuDriverGetVersion(int *version) {
     return FAKE_CALL(cuDriverGetVersion, driver_version(version));
 }
 
+/* NVRTC asks any driver that it finds for its private tables, and does not bear it if it cannot ask. */
+CUresult cuGetExportTable(const void **table, const CUuuid *id) {
+    (void)id;
+    *table = NULL;
+    return CUDA_ERROR_NOT_FOUND;
+}
+
 /* ---- devices --------------------------------------------------------------------------------- */
 
 bool fake_device_valid(CUdevice device) { return device >= 0 && device < fake.settings.devices; }
