@@ -47,6 +47,7 @@ struct rtune_db_io {
     int (*step)(void *user, enum rtune_db_step step);
     void *user;
     const struct rtune_schema *store;
+    bool remote; /* as if the folder were on a network file system */
 };
 struct rtune_db_io rtune_db_io_default(void);
 /* Call the hook; its errno value becomes IO, naming path. */

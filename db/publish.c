@@ -15,7 +15,7 @@
 enum { NEW_MODE = 0644 };
 
 struct rtune_db_io rtune_db_io_default(void) {
-    return (struct rtune_db_io){RTUNE_DB_WAIT_MS, NULL, NULL, rtune_schema_store()};
+    return (struct rtune_db_io){.wait_ms = RTUNE_DB_WAIT_MS, .store = rtune_schema_store()};
 }
 
 enum rtune_status rtune_db_at(const struct rtune_db_io *io, enum rtune_db_step step,

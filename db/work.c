@@ -78,7 +78,7 @@ static enum rtune_status choose_journal(struct rtune_work *work, struct rtune_er
     enum rtune_status status = RTUNE_OK;
     char folder[RTUNE_DB_PATH], mode[16] = "";
     TRY(rtune_path_folder(folder, work->path, err));
-    if (!rtune_path_is_remote(folder))
+    if (!work->io.remote && !rtune_path_is_remote(folder))
         TRY(rtune_sql_text(work->db, RTUNE_SQL_WAL, mode, sizeof mode, err));
     work->wal = strcmp(mode, "wal") == 0;
     if (!work->wal) TRY(rtune_sql_run(work->db, RTUNE_SQL_TRUNCATE, err));

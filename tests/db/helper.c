@@ -35,11 +35,14 @@ int scratch_remove(void **state) {
 }
 
 const char *in(void *const *state, const char *name) {
-    static char paths[16][RTUNE_DB_PATH];
+    enum { MOST = 64 };
+    static char paths[MOST][RTUNE_DB_PATH];
     static unsigned next;
-    char *path = paths[next++ % 16];
-    snprintf(path, RTUNE_DB_PATH, "%s/%s", (const char *)*state, name);
-    return path;
+    char path[RTUNE_DB_PATH];
+    snprintf(path, sizeof path, "%s/%s", (const char *)*state, name);
+    for (unsigned i = 0; i < MOST; i++)
+        if (strcmp(paths[i], path) == 0) return paths[i];
+    return strcpy(paths[next++ % MOST], path);
 }
 
 struct rtune_identity make_device(unsigned k) {

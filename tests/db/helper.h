@@ -18,7 +18,7 @@
 /* cmocka fixtures: *state is the path of an empty scratch folder, removed with all in it. */
 int scratch_make(void **state);
 int scratch_remove(void **state);
-/* Path of a file in it; valid until the 16th call from now. */
+/* Path of a file in it; valid until 64 other paths have been asked for. */
 const char *in(void *const *state, const char *name);
 
 /* A store folder's fixed rows. Devices are "NVIDIA X" with 100 + k SMs; devices of one k are equal.
