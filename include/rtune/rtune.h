@@ -220,14 +220,16 @@ struct rtune_config {
     uint32_t occupancy; /* minimum resident blocks per SM the kernel is compiled for; 0: unbounded */
 };
 
-/* Where a launch came from, best first. */
+/* Where a launch came from. How well a row meets n counts first, then the file it is in: an exact
+ * row of the shipped profiles beats a clamped one of the user's store, and both beat a similar
+ * device. */
 enum rtune_source {
     RTUNE_FROM_OVERRIDE, /* RTUNE_OVERRIDE */
     RTUNE_FROM_EXACT,    /* this device was tuned at this n */
     RTUNE_FROM_BETWEEN,  /* ... at sizes below and above n */
     RTUNE_FROM_CLAMPED,  /* ... only at sizes below, or only above n */
     RTUNE_FROM_SIMILAR,  /* another device of the same compute capability was tuned */
-    RTUNE_FROM_SHIPPED,  /* the profiles that come with the library */
+    RTUNE_FROM_SHIPPED,  /* this device, in the profiles that come with the library */
     RTUNE_FROM_BUILTIN,  /* the built-in default */
     RTUNE_SOURCE_COUNT
 };
@@ -247,7 +249,8 @@ struct rtune_launch {
     enum rtune_source source;
     enum rtune_kernel_source kernel;
     struct rtune_config config; /* as served, after any fall-back */
-    uint32_t grid;              /* blocks, resolved for n and this device */
+    uint32_t grid;              /* blocks, resolved for n and this device; of a cover grid an
+                                   estimate while kernel is NONE */
     uint32_t block;             /* threads per block */
     uint32_t shared_bytes;      /* dynamic shared memory */
     bool fell_back;             /* the tuned config could not be used as it is; reason says why */
@@ -282,7 +285,8 @@ struct rtune_options {
 
 /* Open the device and read the stores once. opts may be NULL. A store that is missing, damaged,
  * foreign, newer or untrusted is logged and skipped; it never makes this call fail.
- * Errors: NO_DEVICE (no driver, no device, unknown name), DEVICE, INVALID, NO_MEMORY. */
+ * Errors: NO_DEVICE (no driver, no device, unknown name), DEVICE, INVALID (opts, RTUNE_OVERRIDE),
+ * NO_MEMORY. */
 RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_open(rtune **rt, const struct rtune_options *opts,
                                                        struct rtune_error *err);
 
@@ -290,7 +294,9 @@ RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_open(rtune **rt, const struct 
  * graph that contains its launches may run afterwards. NULL is accepted. */
 RTUNE_API void rtune_close(rtune *rt);
 
-/* Read the stores again and swap the table atomically. On failure the old table stays. */
+/* Read the stores again and swap the table atomically. On failure the old table stays: that is when
+ * a store that was readable has become unreadable (a store that is gone is no failure). Replaced
+ * tables are freed by rtune_close. */
 RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_reload(rtune *rt, struct rtune_error *err);
 
 /* Name of the device ("cuda:0", "cpu") and its identity text. */
@@ -349,7 +355,8 @@ struct rtune_args {
 #define RTUNE_ARGS(in, out) ((struct rtune_args)RTUNE_ARGS_INIT(in, out))
 #endif
 
-/* Bytes of a workspace that serves every problem on this handle's device. */
+/* Bytes of a workspace that serves every problem on this handle's device; 0 on cpu, which needs
+ * none. */
 RTUNE_API size_t rtune_workspace_size(const rtune *rt);
 
 /* Load the kernels for some problems now, so that the first rtune_reduce is as fast as the second. */
