@@ -19,9 +19,9 @@ _Static_assert(offsetof(struct rtune_kernel_args, in2) == 8, "args layout");
 _Static_assert(offsetof(struct rtune_kernel_args, out) == 16, "args layout");
 _Static_assert(offsetof(struct rtune_kernel_args, workspace) == 24, "args layout");
 _Static_assert(offsetof(struct rtune_kernel_args, n) == 32, "args layout");
-_Static_assert(offsetof(struct rtune_kernel_args, scale) == 40, "args layout");
-_Static_assert(offsetof(struct rtune_kernel_args, flags) == 48, "args layout");
-_Static_assert(offsetof(struct rtune_kernel_args, reserved) == 52, "args layout");
+_Static_assert(offsetof(struct rtune_kernel_args, flags) == 40, "args layout");
+_Static_assert(offsetof(struct rtune_kernel_args, reserved) == 44, "args layout");
+_Static_assert(offsetof(struct rtune_kernel_args, scale) == 48, "args layout");
 
 enum { SOURCE_MAX = 4 << 20 }; /* bytes of one program */
 

@@ -172,9 +172,9 @@ struct rtune_kernel_args {
     void *out;
     void *workspace;
     uint64_t n;
-    double scale;
-    uint32_t flags; /* RTUNE_ACCUMULATE */
+    uint32_t flags; /* RTUNE_ACCUMULATE; among the first 48 bytes, one line of the constant cache */
     uint32_t reserved;
+    double scale;
 };
 
 #endif /* RTUNE_KERNELS_KERNELS_H */

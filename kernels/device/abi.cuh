@@ -23,9 +23,9 @@ struct args {
     void *out;
     void *workspace;
     u64 n;
-    f64 scale;
-    u32 flags;
+    u32 flags; /* what every kernel reads comes first: 48 bytes are one line of the constant cache */
     u32 reserved;
+    f64 scale;
 };
 static_assert(sizeof(args) == 56, "struct rtune_kernel_args has another layout");
 
