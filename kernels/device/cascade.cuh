@@ -114,15 +114,10 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const a
     const span s = block_span<P>(vectors);
     const vec16 *p = body + s.begin + t;
     u64 i = s.begin;
-    for (; i + P::tile <= s.end; i += s.step, p += s.step) {
+    for (; i < s.end; i += s.step, p += s.step) { /* one body for whole and partial tiles: less code */
         packet<Op> v[P::vectors];
-#pragma unroll
-        for (u32 k = 0; k < P::vectors; k++) load_vector<P::load>(v[k].raw, p + k * P::block);
-        fold<Op, P::vectors>(sums, v);
-    }
-    if (i < s.end) {
-        packet<Op> v[P::vectors];
-        const u64 left = s.end - i; /* < tile */
+        const u64 rest = s.end - i;
+        const u32 left = rest < P::tile ? u32(rest) : u32(P::tile);
 #pragma unroll
         for (u32 k = 0; k < P::vectors; k++) {
 #pragma unroll

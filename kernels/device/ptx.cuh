@@ -54,10 +54,6 @@ RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return __shfl_sync(0xffffffffu, x, i
                  " {%0, %1, %2, %3}, [%4];\n\t}"                                                   \
                  : "+r"(out.w[0]), "+r"(out.w[1]), "+r"(out.w[2]), "+r"(out.w[3])                  \
                  : "l"(p), "r"(u32(valid)))
-#define RTUNE_VLOAD_FULL(instruction)                                                              \
-    asm volatile(instruction " {%0, %1, %2, %3}, [%4];"                                            \
-                 : "=r"(out.w[0]), "=r"(out.w[1]), "=r"(out.w[2]), "=r"(out.w[3])                  \
-                 : "l"(p))
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define RTUNE_LD_NOALLOCATE "ld.global.nc.L1::no_allocate.L2::256B.v4.u32"
@@ -68,12 +64,6 @@ RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return __shfl_sync(0xffffffffu, x, i
 #define RTUNE_LD_NONCOHERENT "ld.global.nc.v4.u32"
 #define RTUNE_LD_EVICTFIRST "ld.global.nc.L1::evict_first.v4.u32"
 
-template <load_kind LOAD> RTUNE_DEVICE void load_vector(vec16 &out, const vec16 *p) {
-    if (LOAD == load_kind::plain) RTUNE_VLOAD_FULL(RTUNE_LD_PLAIN);
-    if (LOAD == load_kind::noncoherent) RTUNE_VLOAD_FULL(RTUNE_LD_NONCOHERENT);
-    if (LOAD == load_kind::noallocate) RTUNE_VLOAD_FULL(RTUNE_LD_NOALLOCATE);
-    if (LOAD == load_kind::evictfirst) RTUNE_VLOAD_FULL(RTUNE_LD_EVICTFIRST);
-}
 template <load_kind LOAD> RTUNE_DEVICE void load_vector_if(vec16 &out, const vec16 *p, bool valid) {
     if (LOAD == load_kind::plain) RTUNE_VLOAD(RTUNE_LD_PLAIN);
     if (LOAD == load_kind::noncoherent) RTUNE_VLOAD(RTUNE_LD_NONCOHERENT);
@@ -90,7 +80,6 @@ RTUNE_DEVICE void load_bits_if(u64 &out, const void *p, bool valid) {
                  : "+l"(out) : "l"(p), "r"(u32(valid)));
 }
 #undef RTUNE_VLOAD
-#undef RTUNE_VLOAD_FULL
 #undef RTUNE_LD_PLAIN
 #undef RTUNE_LD_NONCOHERENT
 #undef RTUNE_LD_NOALLOCATE
@@ -177,7 +166,6 @@ RTUNE_DEVICE void barrier() { rtune_emu::barrier(); }
 RTUNE_DEVICE u32 shuffle_xor(u32 x, u32 mask) { return rtune_emu::shuffle_xor(x, mask); }
 RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return rtune_emu::shuffle(x, lane); }
 
-template <load_kind LOAD> RTUNE_DEVICE void load_vector(vec16 &out, const vec16 *p) { out = *p; }
 template <load_kind LOAD> RTUNE_DEVICE void load_vector_if(vec16 &out, const vec16 *p, bool valid) {
     if (valid) out = *p;
 }
