@@ -39,9 +39,11 @@ bool alloc_counted(void) { return true; }
 void *REAL(malloc)(size_t size);
 void *REAL(calloc)(size_t n, size_t size);
 void *REAL(realloc)(void *ptr, size_t size);
-void *NAME(malloc)(size_t size);
-void *NAME(calloc)(size_t n, size_t size);
-void *NAME(realloc)(void *ptr, size_t size);
+/* Visible, since the linker looks for them in the name of shared libraries too. */
+#define VISIBLE __attribute__((visibility("default")))
+VISIBLE void *NAME(malloc)(size_t size);
+VISIBLE void *NAME(calloc)(size_t n, size_t size);
+VISIBLE void *NAME(realloc)(void *ptr, size_t size);
 
 void *NAME(malloc)(size_t size) {
     atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
