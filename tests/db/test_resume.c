@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,19 @@ static size_t read_reports(int fd, size_t *winners) {
     return trials;
 }
 
+/* Wait for a number of reports; how many of them are trials. */
+static size_t wait_reports(int fd, size_t count) {
+    size_t trials = 0;
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    for (size_t i = 0; i < count; i++) {
+        char byte = 0;
+        assert_int_equal(poll(&ready, 1, 60000), 1);
+        assert_int_equal(read(fd, &byte, 1), 1);
+        trials += byte == 't';
+    }
+    return trials;
+}
+
 static void clean(void *const *state) {
     static const char *const names[] = {"tune.db", "tune.db.1", "samples.db", "samples.db-journal"};
     for (size_t i = 0; i < RTUNE_ARRAY_SIZE(names); i++)
@@ -190,10 +204,11 @@ static void die_at_any_moment(void **state, bool remote) {
     run.report = pipes[1];
     for (int round = 0; round < 12; round++) {
         struct rtune_identity identity = make_device(0);
-        const struct timespec moment = {0, (long)rtune_rng_below(&rng, 30000000)};
+        const struct timespec moment = {0, (long)rtune_rng_below(&rng, 3000000)};
         bool exists = false;
         uint64_t trials = 0;
         int pid = child_start(run_session, &run);
+        reported += wait_reports(pipes[0], rtune_rng_below(&rng, 12));
         nanosleep(&moment, NULL);
         assert_int_equal(kill(pid, SIGKILL), 0);
         assert_int_equal(child_wait(pid), KILLED);
