@@ -35,10 +35,11 @@ static enum rtune_status initialise(struct rtune_cuda *cuda, struct rtune_error 
             "cuInit(0): CUDA_ERROR_NO_DEVICE (the driver sees no GPU; check "
             "nvidia-smi and CUDA_VISIBLE_DEVICES; --device cpu works without one)");
     case CUDA_ERROR_STUB_LIBRARY:
-        return rtune_err_set(err, RTUNE_NO_DEVICE,
-                             "%s: this is the toolkit's stub, not a driver (take its folder out of "
-                             "LD_LIBRARY_PATH; --device cpu works without a driver)",
-                             library);
+        return rtune_err_set(
+            err, RTUNE_NO_DEVICE,
+            "%s: this is the toolkit's placeholder, not a driver (take its folder out "
+            "of LD_LIBRARY_PATH; --device cpu works without a driver)",
+            library);
     default:
         return rtune_cuda_result(cuda, result, "cuInit(0)", RTUNE_CUDA_PLACE, err);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/cuda.h: the CUDA driver, opened at run time. One table of the functions that are used, from
- * which the struct of pointers, its loading, the fake driver and the tracing driver of the tests come.
+ * runtime/cuda.h: the CUDA driver, opened at run time. One table of the functions that are used,
+ * from which the struct of pointers, its loading, the fake driver and the tracing driver of the
+ * tests come.
  *
  * Nothing is opened when the library is loaded, and nothing here is global: each device has its own
  * copy of the table. Only for builds with a toolkit (RTUNE_HAVE_CUDA).
@@ -13,9 +14,9 @@
 
 #include <cuda.h>
 
-/* X(required, name). cuda.h maps names to their newest version (cuMemAlloc to cuMemAlloc_v2), and so
- * does every use of name here: types, members and symbols agree by themselves. Functions newer than
- * CUDA 12.0 are not required and may be NULL. */
+/* X(required, name). cuda.h maps names to their newest version (cuMemAlloc to cuMemAlloc_v2), and
+ * so does every use of name here: types, members and symbols agree by themselves. Functions newer
+ * than CUDA 12.0 are not required and may be NULL. */
 #define RTUNE_CUDA_TABLE(X)                                                                        \
     X(true, cuInit)                                                                                \
     X(true, cuDriverGetVersion)                                                                    \
@@ -60,9 +61,9 @@
     X(true, cuOccupancyMaxActiveBlocksPerMultiprocessor)                                           \
     X(true, cuLaunchKernel)
 
-/* X(required, member, type, symbol): functions taken in their first version, because cuda.h maps them to
- * one that older drivers lack (cuEventElapsedTime_v2 came with 12.8), or because both versions are of
- * use: the first cuDeviceGetUuid names the whole GPU, the second the MIG device. */
+/* X(required, member, type, symbol): functions taken in their first version, because cuda.h maps
+ * them to one that older drivers lack (cuEventElapsedTime_v2 came with 12.8), or because both
+ * versions are of use: the first cuDeviceGetUuid names the whole GPU, the second the MIG device. */
 #define RTUNE_CUDA_PINNED(X)                                                                       \
     X(true, elapsed_time, cuEventElapsedTime, "cuEventElapsedTime")                                \
     X(false, whole_uuid, cuDeviceGetUuid_v2, "cuDeviceGetUuid")
@@ -85,8 +86,8 @@ struct rtune_cuda {
 enum rtune_status rtune_cuda_open(struct rtune_cuda *cuda, struct rtune_error *err);
 
 /* OK for success, else DEVICE: "call: CUDA_ERROR_NAME (text) at place". */
-enum rtune_status rtune_cuda_result(const struct rtune_cuda *cuda, CUresult result, const char *call,
-                                    const char *place, struct rtune_error *err);
+enum rtune_status rtune_cuda_result(const struct rtune_cuda *cuda, CUresult result,
+                                    const char *call, const char *place, struct rtune_error *err);
 
 #if defined(__FILE_NAME__)
 #define RTUNE_CUDA_PLACE __FILE_NAME__ ":" RTUNE_CUDA_TEXT(__LINE__)

@@ -2,9 +2,10 @@
 /*
  * runtime/nvrtc.c: compiling kernel instances with an NVRTC opened at run time, on several threads.
  *
- * One program per instance: eight to sixteen in one program take a third less time each (82 against 121 ms
- * with NVRTC 13.0), but each cubin would then carry the code of all of them into the store, no two could
- * be compared, and one that does not compile would take the others with it. Threads scale in full.
+ * One program per instance: eight to sixteen in one program take a third less time each (82 against
+ * 121 ms with NVRTC 13.0), but each cubin would then carry the code of all of them into the store,
+ * no two could be compared, and one that does not compile would take the others with it. Threads
+ * scale in full.
  */
 #include "runtime/nvrtc.h"
 #include "base/num.h"
@@ -49,10 +50,14 @@ static bool load_table(struct rtune_nvrtc *nvrtc) {
         const char *symbol;
         void *pointer;
     } wanted[] = {
-        {"nvrtcGetErrorString", &nvrtc->error_text}, {"nvrtcVersion", &nvrtc->version},
-        {"nvrtcCreateProgram", &nvrtc->create},      {"nvrtcDestroyProgram", &nvrtc->destroy},
-        {"nvrtcCompileProgram", &nvrtc->compile},    {"nvrtcGetCUBINSize", &nvrtc->cubin_size},
-        {"nvrtcGetCUBIN", &nvrtc->cubin},            {"nvrtcGetProgramLogSize", &nvrtc->log_size},
+        {"nvrtcGetErrorString", &nvrtc->error_text},
+        {"nvrtcVersion", &nvrtc->version},
+        {"nvrtcCreateProgram", &nvrtc->create},
+        {"nvrtcDestroyProgram", &nvrtc->destroy},
+        {"nvrtcCompileProgram", &nvrtc->compile},
+        {"nvrtcGetCUBINSize", &nvrtc->cubin_size},
+        {"nvrtcGetCUBIN", &nvrtc->cubin},
+        {"nvrtcGetProgramLogSize", &nvrtc->log_size},
         {"nvrtcGetProgramLog", &nvrtc->log},
     };
     for (size_t i = 0; i < RTUNE_ARRAY_SIZE(wanted); i++)
@@ -78,7 +83,8 @@ static bool try_library(struct rtune_nvrtc *nvrtc, const char *path, char old[24
     return false;
 }
 
-static bool try_folder(struct rtune_nvrtc *nvrtc, const char *folder, const char *name, char old[24]) {
+static bool try_folder(struct rtune_nvrtc *nvrtc, const char *folder, const char *name,
+                       char old[24]) {
     static const char *const places[] = {
         "lib64",
         "lib",
@@ -92,7 +98,8 @@ static bool try_folder(struct rtune_nvrtc *nvrtc, const char *folder, const char
     if (!folder || folder[0] != '/') return false;
     for (size_t i = 0; i < RTUNE_ARRAY_SIZE(places); i++) {
         int length = snprintf(path, sizeof path, "%s/%s/%s", folder, places[i], name);
-        if (length > 0 && (size_t)length < sizeof path && try_library(nvrtc, path, old)) return true;
+        if (length > 0 && (size_t)length < sizeof path && try_library(nvrtc, path, old))
+            return true;
     }
     return false;
 }
@@ -129,11 +136,12 @@ enum rtune_status rtune_nvrtc_open(rtune_nvrtc **out, struct rtune_error *err) {
     if (!nvrtc) return rtune_err_set(err, RTUNE_NO_MEMORY, "nvrtc: out of memory");
     TRY(read_headers(nvrtc, err));
     if (!search(nvrtc, old))
-        TRY(rtune_err_set(err, RTUNE_NOT_FOUND,
-                          "NVRTC %s%s%s: looked for libnvrtc.so.13 and libnvrtc.so.12 in the library "
-                          "path, CUDA_HOME, CUDA_PATH and /usr/local/cuda (install the CUDA toolkit's "
-                          "NVRTC, 12.4 or newer, or set CUDA_HOME)",
-                          old[0] ? "is too old (" : "not found", old, old[0] ? ")" : ""));
+        TRY(rtune_err_set(
+            err, RTUNE_NOT_FOUND,
+            "NVRTC %s%s%s: looked for libnvrtc.so.13 and libnvrtc.so.12 in the library "
+            "path, CUDA_HOME, CUDA_PATH and /usr/local/cuda (install the CUDA toolkit's "
+            "NVRTC, 12.4 or newer, or set CUDA_HOME)",
+            old[0] ? "is too old (" : "not found", old, old[0] ? ")" : ""));
     *out = nvrtc;
     nvrtc = NULL;
 done:
@@ -154,10 +162,12 @@ const char *rtune_nvrtc_version(const rtune_nvrtc *nvrtc) { return nvrtc->versio
 /* The lines of a log that name errors, else its first ones, as many as fit into a message. */
 static void set_log_error(struct rtune_error *err, const char *what, const char *log) {
     const char *from = strstr(log, "error");
-    while (from && from > log && from[-1] != '\n') from--;
+    while (from && from > log && from[-1] != '\n')
+        from--;
     if (!from) from = log;
     size_t length = strlen(from);
-    while (length > 0 && (from[length - 1] == '\n' || from[length - 1] == ' ')) length--;
+    while (length > 0 && (from[length - 1] == '\n' || from[length - 1] == ' '))
+        length--;
     if (length > 360) length = 360;
     (void)rtune_err_set(err, RTUNE_COMPILE, "%s: %.*s", what, (int)length, from);
 }
@@ -184,7 +194,8 @@ static enum rtune_status fetch_cubin(const struct rtune_nvrtc *nvrtc, nvrtc_prog
         return rtune_err_set(&job->error, RTUNE_COMPILE, "no cubin: %s", nvrtc->error_text(result));
     void *image = malloc(size);
     if (!image)
-        return rtune_err_set(&job->error, RTUNE_NO_MEMORY, "cubin of %zu bytes: out of memory", size);
+        return rtune_err_set(&job->error, RTUNE_NO_MEMORY, "cubin of %zu bytes: out of memory",
+                             size);
     result = nvrtc->cubin(program, image);
     if (result != NVRTC_SUCCESS) {
         free(image);
@@ -201,10 +212,11 @@ static enum rtune_status compile(const struct rtune_nvrtc *nvrtc, const char *co
     char *source = NULL;
     nvrtc_program program = NULL;
     int result, count = 0;
-    while (options[count]) count++;
+    while (options[count])
+        count++;
     TRY(rtune_instance_source(&job->problem, &job->config, 1, &source, &job->error));
-    result = nvrtc->create(&program, source, "instance.cu", nvrtc->header_count, nvrtc->header_texts,
-                           nvrtc->header_names);
+    result = nvrtc->create(&program, source, "instance.cu", nvrtc->header_count,
+                           nvrtc->header_texts, nvrtc->header_names);
     if (result != NVRTC_SUCCESS)
         TRY(rtune_err_set(&job->error, RTUNE_COMPILE, "nvrtcCreateProgram: %s",
                           nvrtc->error_text(result)));
@@ -273,11 +285,12 @@ enum rtune_status rtune_nvrtc_compile(rtune_nvrtc *nvrtc, int cc_major, int cc_m
     }
     size_t wanted = threads ? threads : usable_processors();
     wanted = rtune_min_u64(rtune_min_u64(wanted, THREADS_MAX), count);
-    /* The calling thread works too, so that fewer threads than wanted, or none, still finish the work. */
-    while (helpers + 1 < wanted &&
-           pthread_create(&started[helpers], NULL, run_jobs, &work) == 0)
+    /* The calling thread works too, so that fewer threads than wanted, or none, still finish the
+     * work. */
+    while (helpers + 1 < wanted && pthread_create(&started[helpers], NULL, run_jobs, &work) == 0)
         helpers++;
     run_jobs(&work);
-    for (size_t i = 0; i < helpers; i++) pthread_join(started[i], NULL);
+    for (size_t i = 0; i < helpers; i++)
+        pthread_join(started[i], NULL);
     return RTUNE_OK;
 }

@@ -7,8 +7,8 @@
 
 typedef struct rtune_nvrtc rtune_nvrtc;
 
-/* Open NVRTC (>= 12.4): the library path, then CUDA_HOME, CUDA_PATH and /usr/local/cuda. NOT_FOUND says
- * what was looked for. */
+/* Open NVRTC (>= 12.4): the library path, then CUDA_HOME, CUDA_PATH and /usr/local/cuda. NOT_FOUND
+ * says what was looked for. */
 enum rtune_status rtune_nvrtc_open(rtune_nvrtc **nvrtc, struct rtune_error *err);
 void rtune_nvrtc_close(rtune_nvrtc *nvrtc);
 /* "13.0" */
@@ -22,9 +22,10 @@ struct rtune_compiled {
     struct rtune_error error; /* COMPILE, with the first lines of the log */
 };
 
-/* Compile jobs[0 .. count): fills image, size and error of each. Runs on threads host threads (0: as many
- * as the process may use). stop, if not NULL, is polled between jobs; when it becomes true the rest fail
- * with INTERRUPTED. The caller frees every image with free(). Fails itself only for lack of memory. */
+/* Compile jobs[0 .. count): fills image, size and error of each. Runs on threads host threads (0:
+ * as many as the process may use). stop, if not NULL, is polled between jobs; when it becomes true
+ * the rest fail with INTERRUPTED. The caller frees every image with free(). Fails itself only for
+ * lack of memory. */
 enum rtune_status rtune_nvrtc_compile(rtune_nvrtc *nvrtc, int cc_major, int cc_minor,
                                       struct rtune_compiled *jobs, size_t count, uint32_t threads,
                                       const volatile bool *stop, struct rtune_error *err);

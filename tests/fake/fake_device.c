@@ -82,7 +82,8 @@ CUresult cuDriverGetVersion(int *version) {
     return FAKE_CALL(cuDriverGetVersion, driver_version(version));
 }
 
-/* NVRTC asks any driver that it finds for its private tables, and does not bear it if it cannot ask. */
+/* NVRTC asks any driver that it finds for its private tables, and does not bear it if it cannot
+ * ask. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id) {
     (void)id;
     *table = NULL;
