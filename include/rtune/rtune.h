@@ -273,7 +273,8 @@ struct rtune_options {
     const char *device;  /* "cuda:0", "0", a UUID, a PCI id, "cpu"; NULL: the current CUDA context's
                             device, or device 0's primary context */
     const char *store;   /* path of a store; NULL: RTUNE_DB, user store, system store. "none": none */
-    rtune_log_fn log;    /* may be NULL */
+    rtune_log_fn log;    /* may be NULL; called from any thread that uses the handle, and must not
+                            call this library */
     void *log_user;
     uint32_t workspaces; /* how many to allocate at open; 0: 64 */
     uint32_t threads;    /* cpu: threads at most; 0: as affinity and cgroup allow */
