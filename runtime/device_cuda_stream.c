@@ -2,11 +2,6 @@
 /* runtime/device_cuda_stream.c: streams and events of a CUDA device. */
 #include "runtime/device_cuda.h"
 
-/* The handles that name a default stream rather than a stream somebody created. */
-static bool is_default(CUstream stream) {
-    return stream == NULL || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
-}
-
 static enum rtune_status check_context(const struct rtune_cuda_device *dev, CUstream stream,
                                        struct rtune_error *err) {
     CUcontext owner = NULL;
@@ -47,7 +42,7 @@ enum rtune_status rtune_cuda_stream_state(rtune_device *base, void *stream,
     bool capturing = false;
     enum rtune_status status = rtune_cuda_enter(dev, false, &scope, err);
     if (status != RTUNE_OK) return status;
-    if (!is_default(handle)) TRY(check_context(dev, handle, err));
+    if (handle) TRY(check_context(dev, handle, err)); /* NULL is of the current context, now ours */
     TRY(read_capture(dev, handle, &capturing, err));
     /* The driver refuses this for a stream that captures, whose key nobody needs. */
     if (!capturing) TRY(RTUNE_CU(&dev->cuda, err, cuStreamGetId, handle, &key));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The CUDA device on the fake driver: contexts, streams, captures, launches. */
+#include "runtime/device_cuda.h"
 #include "tests/fake/gpu.h"
 
 #include <pthread.h>
@@ -112,6 +113,22 @@ static void test_current_context(void **state) {
     assert_ptr_equal(current(), context);
     assert_int_equal(fake_cuda_live().contexts, 1);
     assert_int_equal(driver.cuCtxDestroy(context), CUDA_SUCCESS);
+    gpu_assert_clean();
+}
+
+/* What a device made goes when it is closed, also where others keep the context alive. */
+static void test_shared_context(void **state) {
+    (void)state;
+    CUcontext context = NULL;
+    gpu_reset(NULL, NULL);
+    open_driver();
+    assert_int_equal(driver.base.cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    rtune_device_close(gpu_open("0"));
+    struct fake_cuda_live live = fake_cuda_live();
+    assert_int_equal(live.contexts, 1);
+    assert_int_equal(live.modules, 0);
+    assert_int_equal(live.streams, 0);
+    assert_int_equal(driver.base.cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
     gpu_assert_clean();
 }
 
@@ -236,12 +253,37 @@ static void test_capture_and_legacy(void **state) {
     assert_int_equal(driver.cuStreamBeginCapture(blocking, CU_STREAM_CAPTURE_MODE_GLOBAL),
                      CUDA_SUCCESS);
     assert_int_equal(dev->ops->stream_state(dev, NULL, &stream_state, &err), RTUNE_DEVICE);
-    assert_non_null(strstr(err.message, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"));
+    assert_non_null(strstr(err.message, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (pass a stream"));
     assert_int_equal(driver.cuStreamEndCapture(blocking, &graph), CUDA_SUCCESS); /* still valid */
     assert_int_equal(driver.cuGraphDestroy(graph), CUDA_SUCCESS);
     assert_int_equal(driver.base.cuStreamDestroy(blocking), CUDA_SUCCESS);
     rtune_device_close(dev);
     assert_int_equal(driver.base.cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+    gpu_assert_clean();
+}
+
+/* Copies and streams of a device wait for nothing that is on the legacy stream (C09). */
+static void test_legacy_is_left_alone(void **state) {
+    (void)state;
+    struct rtune_error err;
+    struct gpu_sum sum;
+    int32_t first = 5;
+    void *stream = NULL;
+    gpu_reset(NULL, NULL);
+    rtune_device *dev = gpu_open("0");
+    gpu_sum_open(&sum, dev, 10);
+    gpu_ok(gpu_sum_launch(&sum, NULL, &err), &err);
+    gpu_ok(dev->ops->mem_put(dev, sum.in, &first, sizeof first, &err), &err);
+    assert_int_equal(fake_cuda_pending(), 1);
+    gpu_ok(dev->ops->stream_create(dev, &stream, &err), &err);
+    gpu_ok(dev->ops->mem_set(dev, sum.out, 0, 8, stream, &err), &err);
+    gpu_ok(dev->ops->stream_wait(dev, stream, &err), &err);
+    assert_int_equal(fake_cuda_pending(), 1);
+    gpu_ok(dev->ops->stream_wait(dev, NULL, &err), &err);
+    assert_int_equal(gpu_sum_result(&sum), 55 + 4);
+    dev->ops->stream_destroy(dev, stream);
+    gpu_sum_close(&sum);
+    rtune_device_close(dev);
     gpu_assert_clean();
 }
 
@@ -314,6 +356,26 @@ static void test_kernel_open(void **state) {
     gpu_assert_clean();
 }
 
+/* The driver loads a kernel when it is opened, not in its first launch (C13): by cuFuncLoad, or
+ * before CUDA 12.4 by asking for an attribute. */
+static void test_eager(void **state) {
+    (void)state;
+    struct gpu_sum sum;
+    gpu_reset(NULL, NULL);
+    rtune_device *dev = gpu_open("0");
+    gpu_sum_open(&sum, dev, 10);
+    gpu_sum_close(&sum);
+    assert_int_equal(fake_cuda_calls("cuFuncLoad"), 1);
+    assert_int_equal(fake_cuda_calls("cuFuncGetAttribute"), 0);
+    rtune_cuda_device(dev)->cuda.cuFuncLoad = NULL;
+    gpu_sum_open(&sum, dev, 10);
+    gpu_sum_close(&sum);
+    assert_int_equal(fake_cuda_calls("cuFuncLoad"), 1);
+    assert_int_equal(fake_cuda_calls("cuFuncGetAttribute"), 1);
+    rtune_device_close(dev);
+    gpu_assert_clean();
+}
+
 static void test_support(void **state) {
     (void)state;
     struct rtune_error err;
@@ -352,11 +414,13 @@ static void test_support(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_context_kept),       cmocka_unit_test(test_no_context),
-        cmocka_unit_test(test_current_context),    cmocka_unit_test(test_wrong_context),
-        cmocka_unit_test(test_stream_keys),        cmocka_unit_test(test_capture),
-        cmocka_unit_test(test_capture_and_legacy), cmocka_unit_test(test_launch_is_lean),
-        cmocka_unit_test(test_kernel_open),        cmocka_unit_test(test_support),
+        cmocka_unit_test(test_shared_context), cmocka_unit_test(test_legacy_is_left_alone),
+        cmocka_unit_test(test_eager),          cmocka_unit_test(test_context_kept),
+        cmocka_unit_test(test_no_context),     cmocka_unit_test(test_current_context),
+        cmocka_unit_test(test_wrong_context),  cmocka_unit_test(test_stream_keys),
+        cmocka_unit_test(test_capture),        cmocka_unit_test(test_capture_and_legacy),
+        cmocka_unit_test(test_launch_is_lean), cmocka_unit_test(test_kernel_open),
+        cmocka_unit_test(test_support),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
