@@ -40,7 +40,8 @@ double rtune_effort_seconds(const struct rtune_share *share, const struct rtune_
     /* A verification is four launches before and after timing, and a few waits; finalists have ten more. */
     double sample = cost->overhead_us + cost->launch_us, verify = 100 + 4 * cost->launch_us;
     const struct rtune_rounds *r = &share->rounds;
-    double second = r->samples2 == 0 ? 0 : 2 + r->keep1, third = 2 + r->keep2;
+    double second = r->samples2 == 0 ? 0 : fmin(2 + r->keep1, (double)share->candidates);
+    double third = fmin(2 + r->keep2, (double)share->candidates);
     double us = (double)share->candidates * (r->samples1 * sample * 1.3 + verify) +
                 second * (r->samples2 * sample + verify) +
                 third * (r->samples3 * sample + verify + 10 * cost->launch_us);
