@@ -2,8 +2,8 @@
 /*
  * runtime/nvrtc.h: kernel instances to cubins, by an NVRTC opened at run time. Needs no GPU.
  *
- * NVRTC 13.0 itself opens the driver, where there is one, and initialises it in its first compile; so
- * a process that has compiled cannot use CUDA in a child that it forks without exec.
+ * NVRTC 13.0 itself opens the driver, where there is one, and initialises it in its first compile;
+ * so a process that has compiled cannot use CUDA in a child that it forks without exec.
  */
 #ifndef RTUNE_RUNTIME_NVRTC_H
 #define RTUNE_RUNTIME_NVRTC_H
