@@ -85,7 +85,11 @@ void test_more_than_2_32_elements(void **) {
     for (int k = 0; k < 5; k++) memcpy(in + total + 4 * k, &last_five, 4);
     const int64_t want = int64_t(total / period) * whole + rest + 5 * int64_t(last_five);
     void *workspace = rtune_emu::workspace_new();
-    const rtune::args args = {in, nullptr, &result, workspace, n, 1.0, 0, 0};
+    rtune::args args = {};
+    args.in = in;
+    args.out = &result;
+    args.workspace = workspace;
+    args.n = n;
     using rtune::finish_kind;
     using rtune::map_kind;
     assert_null(rtune_emu::run({kernel<finish_kind::slots, map_kind::strip>, &args, 3, 32,

@@ -37,7 +37,10 @@ std::set<uint64_t> sizes_of(const rtune_config &config) {
 std::set<unsigned> grids_of(const rtune_config &config, uint64_t n) {
     if (config.finish == RTUNE_FINISH_ONE) return {1};
     const uint64_t tiles = n / (uint64_t(config.block) * config.items) + 1;
-    return {1, 3, unsigned(tiles + 2)};
+    std::set<unsigned> grids = {1, 3, unsigned(tiles + 2)};
+    if (n == n_max) grids.insert(200); /* more slots than one warp reads at once */
+    if (n == n_max && config.block == 32) grids.insert(RTUNE_GRID_MAX);
+    return grids;
 }
 
 /* For min and max, a spike at a random place: a running extreme would hide most elements. */
