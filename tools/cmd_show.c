@@ -41,7 +41,10 @@ static void print_run(const struct run *run, const struct rtune_config *config) 
     (void)rtune_print_size(run->n_from, from, sizeof from);
     (void)rtune_print_size(run->n_to, to, sizeof to);
     /* The last interval is open; its end is no number for people. */
-    (void)snprintf(n, sizeof n, "%s..%s", from, run->n_to == UINT64_MAX ? "" : to);
+    if (run->n_from == run->n_to)
+        (void)snprintf(n, sizeof n, "%s", from);
+    else
+        (void)snprintf(n, sizeof n, "%s..%s", from, run->n_to == UINT64_MAX ? "" : to);
     if (run->us_min == run->us_max)
         (void)snprintf(us, sizeof us, "%.2f", run->us_min);
     else

@@ -26,9 +26,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TIMEOUT = 120
+# What the tuner says of the machine and not of the case: other tests run beside this one.
+WEATHER = re.compile(r'reduce-tune: warning: \S+: (the clock dropped|something else seems)')
 
 
 class Case:
@@ -120,7 +123,8 @@ class Runner:
             err += f'\ntimed out after {TIMEOUT} s\n'.encode()
         text = [data.decode('utf-8', 'replace').replace(scratch, 'SCRATCH').splitlines()
                 for data in (out, err)]
-        return {'>': text[0], '!': text[1]}, process.returncode
+        told = [line for line in text[1] if not WEATHER.match(line)]
+        return {'>': text[0], '!': told}, process.returncode
 
     def run_case(self, case, scratch):
         """True, False, or None for a case that cannot run here."""
@@ -128,10 +132,12 @@ class Runner:
         if missing:
             print(f'  skip {case.name}: needs {" ".join(missing)}')
             return None
+        start = time.monotonic()
         got, code = self.execute(case, scratch)
+        took = time.monotonic() - start
         bad = [mark for mark in '>!' if not matches(case.expected[mark], got[mark])]
         if not bad and code == case.code:
-            print(f'  ok   {case.name}')
+            print(f'  ok   {case.name}' + (f' ({took:.1f} s)' if took >= 1 else ''))
             return True
         print(f'  FAIL {case.name} (line {case.line})')
         for line in case.script:

@@ -14,13 +14,13 @@ $ reduce-tune --device cpu --ops sum --dtypes f32 --sizes 2^4..2^10 --budget 20s
 > done       complete after *: * of * steps*
 > stored     SCRATCH/tune.db
 
-== lookups: exact at a tuned size, between two, clamped beyond
+== lookups: exact at a tuned size, between two, clamped below; above, only if the config fills the device
 $ for n in 16 64 2^10 100 2^15 1; do reduce-tune lookup --device cpu --dtype f32 -n $n --json | json-get n source; done
 > 16 exact
 > 64 exact
 > 1024 exact
 > 100 between
-> 32768 clamped
+> 32768 *
 > 1 clamped
 
 == lookup-fields: the object that scripts read
@@ -110,7 +110,7 @@ $ : > empty.yaml; reduce-tune --device 63 --config empty.yaml
 ? 1
 
 == own-config: a smaller space
-$ cp $CASES/../../configs/default.yaml own.yaml; reduce-tune --device cpu --ops sum --dtypes f32 --sizes 16 --budget 20s --config own.yaml --db own.db | tail -1
+$ cp $CASES/data/small.yaml own.yaml; reduce-tune --device cpu --ops sum --dtypes f32 --sizes 16 --budget 20s --config own.yaml --db own.db | tail -1
 > stored     own.db
 
 == sigint: what is decided is stored, within 3 s (F13)
@@ -188,6 +188,6 @@ $ mkdir ro; chmod 555 ro; reduce-tune --device cpu --ops sum --sizes 16 --budget
 ! reduce-tune: ro*
 ? 1
 
-== nothing-left: no file in the current folder but those that were asked for
-$ ls -d *.work-* 2> /dev/null | grep -v resume; ls core* 2> /dev/null
+== nothing-left: no core, and no work database of a session that ended by itself
+$ ls core* own.db.work-????????????????  2> /dev/null
 ? 2
