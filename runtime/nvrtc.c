@@ -9,11 +9,11 @@
  */
 #include "runtime/nvrtc.h"
 #include "base/num.h"
+#include "runtime/cpuinfo.h"
 #include "runtime/dlib.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -261,20 +261,13 @@ static void *run_jobs(void *argument) {
     }
 }
 
-/* Processors that this process may run on. */
-static uint32_t usable_processors(void) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (uint32_t)count : 1;
-}
-
 enum rtune_status rtune_nvrtc_compile(rtune_nvrtc *nvrtc, int cc_major, int cc_minor,
                                       struct rtune_compiled *jobs, size_t count, uint32_t threads,
                                       const volatile bool *stop, struct rtune_error *err) {
     char arch[32];
     pthread_t started[THREADS_MAX];
     size_t helpers = 0;
+    struct rtune_cpuinfo info;
     struct work work = {nvrtc, {NULL}, jobs, count, 0, stop};
     (void)err;
     rtune_compile_options(cc_major, cc_minor, arch, work.options);
@@ -283,7 +276,8 @@ enum rtune_status rtune_nvrtc_compile(rtune_nvrtc *nvrtc, int cc_major, int cc_m
         jobs[k].size = 0;
         rtune_err_clear(&jobs[k].error);
     }
-    size_t wanted = threads ? threads : usable_processors();
+    rtune_cpuinfo_read("", &info);
+    size_t wanted = threads ? threads : info.usable;
     wanted = rtune_min_u64(rtune_min_u64(wanted, THREADS_MAX), count);
     /* The calling thread works too, so that fewer threads than wanted, or none, still finish the
      * work. */
