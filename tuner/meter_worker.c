@@ -31,6 +31,8 @@ struct worker_meter {
     struct rtune_child child;
     bool prepared;
     uint64_t input_bytes;
+    enum rtune_reason lost_reason; /* how the last worker that was lost ended */
+    char lost_detail[192];
 };
 
 /* How a request went. */
@@ -201,15 +203,16 @@ static void add_samples(struct asking *a, const struct rtune_frame *frame) {
 
 /* The worker is gone or must go; the candidate that ran is to blame, if one did. */
 static enum outcome bury(struct worker_meter *m, struct asking *a, bool late) {
-    char why[96], detail[192];
+    char why[96];
     double allowed = allowance_s(m, a);
     rtune_spawn_end(&m->child, late ? NULL : why, sizeof(why));
-    if (a->at >= a->count) return LOST;
+    m->lost_reason = late ? RTUNE_REASON_TIMEOUT : RTUNE_REASON_RUNTIME;
     if (late)
-        snprintf(detail, sizeof(detail), "no end after %ld ms", (long)(allowed * 1000));
+        snprintf(m->lost_detail, sizeof(m->lost_detail), "no end after %ld ms", (long)(allowed * 1000));
     else
-        snprintf(detail, sizeof(detail), "the worker process ended: %s", why);
-    mark(a, a->at, late ? RTUNE_REASON_TIMEOUT : RTUNE_REASON_RUNTIME, detail);
+        snprintf(m->lost_detail, sizeof(m->lost_detail), "the worker process ended: %s", why);
+    if (a->at >= a->count) return LOST;
+    mark(a, a->at, m->lost_reason, m->lost_detail);
     return CULPRIT;
 }
 
@@ -234,8 +237,10 @@ static void take_frame(struct worker_meter *m, struct asking *a, const struct rt
         *over = true;
         *outcome = ASKED;
     } else {
-        rtune_log_write(m->options.log, RTUNE_LOG_WARN, "worker failed: %s",
-                        frame->kind == RTUNE_FRAME_ERROR ? frame->u.failure.detail : "bad answer");
+        m->lost_reason = RTUNE_REASON_RUNTIME;
+        snprintf(m->lost_detail, sizeof(m->lost_detail), "worker: %.*s", 180,
+                 frame->kind == RTUNE_FRAME_ERROR ? frame->u.failure.detail : "bad answer");
+        rtune_log_write(m->options.log, RTUNE_LOG_WARN, "%s", m->lost_detail);
         rtune_spawn_end(&m->child, NULL, 0);
         *over = true;
         *outcome = LOST;
@@ -293,7 +298,7 @@ static enum rtune_status ask_singly(struct worker_meter *m, struct asking *a, bo
         one.which = &a->which[k];
         one.count = 1;
         TRY(ask(m, &one, &outcome, err));
-        if (outcome == LOST) mark(&one, 0, RTUNE_REASON_TIMEOUT, "the worker process was lost with it");
+        if (outcome == LOST) mark(&one, 0, m->lost_reason, m->lost_detail);
         if (outcome != ASKED) *found = true;
     }
 done:
@@ -318,8 +323,8 @@ static enum rtune_status measure_chunk(struct worker_meter *m, const struct rtun
         TRY(ask_singly(m, &a, &found, err));
         if (!found) return RTUNE_OK; /* alone they all answer: those samples have to do */
     }
-    TRY(rtune_err_set(err, RTUNE_DEVICE, "%s: workers keep ending (see what doctor says)",
-                      m->base.info.name));
+    TRY(rtune_err_set(err, RTUNE_DEVICE, "%s: workers keep ending: %s", m->base.info.name,
+                      m->lost_detail));
 done:
     return status;
 }

@@ -17,6 +17,7 @@ struct taking {
     uint16_t alive[RTUNE_BENCH_CANDIDATES];
     size_t alive_count;
     double *probes; /* run->samples + 1: before each round, and after the last */
+    bool *wanted;   /* rounds of this pass */
 };
 
 /* The order of a round: a seeded permutation, so that no candidate always follows the same one. */
@@ -50,29 +51,40 @@ static bool dropped(const struct taking *t, uint32_t round) {
     return t->bench->probe_us > 0 && (t->probes[round] > limit || t->probes[round + 1] > limit);
 }
 
+static enum rtune_status probe(struct taking *t, uint32_t k, struct rtune_error *err) {
+    struct rtune_bench *bench = t->bench;
+    enum rtune_status status = bench->rig->ops->probe(bench->rig, &t->probes[k], err);
+    if (status == RTUNE_OK)
+        bench->history[bench->history_count++ % RTUNE_BENCH_HISTORY] = t->probes[k];
+    return status;
+}
+
 /* Learn from the probes of a request: the best clock so far, and whether they vary too much. */
 static void learn(struct taking *t, size_t rounds) {
     struct rtune_bench *bench = t->bench;
     double best = rtune_stats_quantile(t->probes, rounds + 1, 0.25);
     if (bench->probe_us <= 0 || best < bench->probe_us) bench->probe_us = best;
-    for (size_t k = 0; k <= rounds; k++)
-        bench->history[bench->history_count++ % RTUNE_BENCH_HISTORY] = t->probes[k];
     if (bench->history_count < RTUNE_BENCH_HISTORY) return;
     double middle = rtune_stats_quantile(bench->history, RTUNE_BENCH_HISTORY, 0.5);
     double high = rtune_stats_quantile(bench->history, RTUNE_BENCH_HISTORY, 0.9);
     t->run->foreign_load = high > middle * foreign_ratio;
 }
 
-/* One pass: all rounds, or those that were disturbed. */
-static enum rtune_status take_pass(struct taking *t, bool all, struct rtune_error *err) {
+/* One pass over the rounds that are wanted; *bad gets how many of them, or of their neighbours, the clock
+ * disturbed, and wanted which. */
+static enum rtune_status take_pass(struct taking *t, uint32_t *bad, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    rtune_rig *rig = t->bench->rig;
     uint32_t rounds = t->run->samples;
     for (uint32_t r = 0; r < rounds; r++) {
-        if (!all && !dropped(t, r)) continue;
-        TRY(rig->ops->probe(rig, &t->probes[r], err));
+        if (!t->wanted[r]) continue;
+        TRY(probe(t, r, err));
         TRY(take_round(t, r, err));
-        if (!all || r + 1 == rounds) TRY(rig->ops->probe(rig, &t->probes[r + 1], err));
+        if (r + 1 == rounds || !t->wanted[r + 1]) TRY(probe(t, r + 1, err));
+    }
+    *bad = 0;
+    for (uint32_t r = 0; r < rounds; r++) {
+        t->wanted[r] = dropped(t, r);
+        *bad += t->wanted[r];
     }
 done:
     return status;
@@ -84,9 +96,7 @@ static enum rtune_status take_all(struct taking *t, struct rtune_error *err) {
     uint32_t rounds = t->run->samples, bad = rounds;
     for (int pass = 0; pass < PASSES && bad > 0; pass++) {
         if (pass > 0) t->run->discarded += bad;
-        TRY(take_pass(t, pass == 0, err));
-        bad = 0;
-        for (uint32_t r = 0; r < rounds; r++) bad += dropped(t, r);
+        TRY(take_pass(t, &bad, err));
     }
     t->run->clock_drop = bad > 0;
     if (bad > rounds / 2) t->bench->probe_us = rtune_stats_quantile(t->probes, rounds + 1, 0.25);
@@ -100,11 +110,15 @@ enum rtune_status rtune_rounds_take(struct rtune_bench *bench, struct rtune_benc
     enum rtune_status status = RTUNE_OK;
     struct taking t = {.bench = bench, .run = run};
     t.probes = calloc((size_t)run->samples + 1, sizeof(*t.probes));
-    if (t.probes == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "samples: out of memory"));
+    t.wanted = malloc((size_t)run->samples * sizeof(*t.wanted));
+    if (t.probes == NULL || t.wanted == NULL)
+        TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "samples: out of memory"));
+    for (uint32_t r = 0; r < run->samples; r++) t.wanted[r] = true;
     for (size_t k = 0; k < run->count; k++)
         if (run->candidates[k].alive) t.alive[t.alive_count++] = (uint16_t)k;
     TRY(take_all(&t, err));
 done:
     free(t.probes);
+    free(t.wanted);
     return status;
 }
