@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whole sessions on the cpu device, with a worker program whose kernels misbehave on request: what is told,
+ * what is stored, and what survives cheats, a budget, Ctrl-C, kill -9 and bad options. The first argument
+ * is the worker program.
+ */
+#include "base/clock.h"
+#include "base/num.h"
+#include "tests/tuner/tune_fixture.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *program;
+static struct tune_fixture f;
+static const struct rtune_problem kinds[2] = {RTUNE_PROBLEM_INIT(RTUNE_MAX, RTUNE_I64, 0),
+                                              RTUNE_PROBLEM_INIT(RTUNE_SUM, RTUNE_F32, 0)};
+static const uint64_t sizes[5] = {1, 100, 4096, 5000, 65536};
+
+static int set_up(void **state) {
+    (void)state;
+    unsetenv("RTUNE_TEST_CHEATS");
+    tune_open(&f, "cpu", program);
+    f.options.problems = kinds;
+    f.options.problem_count = 2;
+    f.options.sizes = sizes;
+    f.options.size_count = RTUNE_ARRAY_SIZE(sizes);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    tune_close(&f);
+    return 0;
+}
+
+static bool is_a_size(uint64_t n) {
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(sizes); k++)
+        if (sizes[k] == n) return true;
+    return false;
+}
+
+static void test_complete(void **state) {
+    (void)state;
+    tune_ok(&f);
+    assert_string_equal(f.told.outcome, "complete");
+    assert_int_equal(f.told.dones, 1);
+    assert_int_equal(f.told.total, 10);
+    assert_int_equal(f.told.done, 10);
+    assert_int_equal(f.told.problems, 10);
+    assert_true(f.told.trials > 30);
+    tune_read(&f);
+    assert_int_equal(f.table.device_count, 1);
+    assert_int_equal(f.table.winner_count, 10);
+    tune_check_intervals(&f);
+    for (size_t k = 0; k < f.table.winner_count; k++) {
+        const struct rtune_winner *w = &f.table.winners[k];
+        assert_true(is_a_size(w->problem.n));
+        assert_true(w->us > 0 && w->us_lo <= w->us && w->us <= w->us_hi);
+        assert_true(w->default_us > 0 && w->floor_us > 0);
+        assert_int_equal(w->kernel_abi, RTUNE_KERNEL_ABI);
+        assert_string_equal(w->source_hash, rtune_device_sources_hash());
+        assert_string_equal(w->cubin, "");
+        assert_int_equal(rtune_config_check(&w->config, w->problem.dtype, NULL), RTUNE_OK);
+    }
+    struct rtune_session session;
+    size_t count = 0;
+    assert_int_equal(rtune_store_sessions(f.store, &session, 1, &count, NULL), RTUNE_OK);
+    assert_int_equal(count, 1);
+    assert_string_equal(session.outcome, "complete");
+    assert_string_equal(session.effort, "standard");
+    assert_int_equal(session.seed, 1);
+    bool exists = true;
+    uint64_t trials = 0;
+    assert_int_equal(rtune_work_peek(f.store, &f.table.devices[0], &exists, &trials, NULL), RTUNE_OK);
+    assert_false(exists);
+}
+
+/* A replay of that session's samples needs no device and gives a store of its own. */
+static void test_replay(void **state) {
+    (void)state;
+    char samples[512], device[600];
+    tune_ok(&f);
+    assert_int_equal(rtune_samples_path(f.store, samples, sizeof(samples), NULL), RTUNE_OK);
+    snprintf(device, sizeof(device), "replay:%s", samples);
+    f.options.device = device;
+    f.options.worker = NULL;
+    scratch_path(&f.scratch, "replayed.db", f.store, sizeof(f.store));
+    tune_ok(&f);
+    tune_read(&f);
+    assert_int_equal(f.table.winner_count, 10);
+    assert_string_equal(f.table.devices[0].model, "replay");
+    tune_check_intervals(&f);
+}
+
+/* A plan measures and writes nothing. */
+static void test_plan_only(void **state) {
+    (void)state;
+    f.options.plan_only = true;
+    tune_ok(&f);
+    assert_int_equal(f.told.trials + f.told.dones, 0);
+    assert_int_equal(f.told.sizes, 5);
+    assert_int_equal(access(f.store, F_OK), -1);
+    f.options.plan_only = false;
+    f.options.sizes = NULL;
+    f.options.plan_only = true;
+    tune_ok(&f);
+    assert_true(f.told.sizes > 20); /* powers of two up to a part of the memory */
+}
+
+/* Cheats, a crash and a hang among the candidates: the session ends well, without them. */
+static void test_cheats(void **state) {
+    (void)state;
+    setenv("RTUNE_TEST_CHEATS", "skip=items=32,;crash=items=128,;hang=items=256,", 1);
+    f.options.candidate_limit_s = 0.5;
+    tune_ok(&f);
+    assert_string_equal(f.told.outcome, "complete");
+    assert_true(f.told.failures[RTUNE_REASON_CORRECTNESS] >= 1);
+    assert_true(f.told.failures[RTUNE_REASON_RUNTIME] >= 1);
+    tune_read(&f);
+    assert_int_equal(f.table.winner_count, 10);
+    for (size_t k = 0; k < f.table.winner_count; k++) {
+        uint32_t items = f.table.winners[k].config.items;
+        assert_true(items != 32 || f.table.winners[k].problem.n == 1); /* n = 1 has no last to skip */
+        assert_true(items != 128 && items != 256);
+    }
+}
+
+/* Everything fails: nothing is stored, and it is said. */
+static void test_all_fail(void **state) {
+    (void)state;
+    setenv("RTUNE_TEST_CHEATS", "nothing=block=1", 1);
+    f.options.problem_count = 1;
+    tune_ok(&f);
+    assert_int_equal(f.told.problems, 0);
+    assert_non_null(strstr(f.told.last_warning, "every candidate failed"));
+}
+
+/* Ctrl-C: what was decided is published, --resume measures only the rest. */
+static void test_stop_and_resume(void **state) {
+    (void)state;
+    struct rtune_error err;
+    tune_ok(&f);
+    size_t all = f.told.trials;
+    f.told.stop_after = all / 2;
+    f.options.fresh = true;
+    assert_int_equal(tune_run(&f, &err), RTUNE_INTERRUPTED);
+    assert_string_equal(f.told.outcome, "interrupted");
+    assert_int_equal(f.told.dones, 1);
+    size_t decided = f.told.problems, before = f.told.trials;
+    assert_true(decided > 0 && decided < 10);
+    f.told.stop_after = 0;
+    f.options.fresh = false;
+    f.options.resume = true;
+    tune_ok(&f);
+    assert_string_equal(f.told.outcome, "complete");
+    assert_int_equal(f.told.problems, 10);
+    assert_true(f.told.trials < all);
+    assert_true(f.told.trials + before < all + all / 2);
+    tune_read(&f);
+    assert_int_equal(f.table.winner_count, 10);
+    tune_check_intervals(&f);
+    /* There is nothing left to resume. */
+    tune_ok(&f);
+    assert_non_null(strstr(f.told.first_warning, "no unfinished session"));
+}
+
+/* kill -9: the store is whole and old, the trials are there. */
+static void test_kill_and_resume(void **state) {
+    (void)state;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        f.told.kill_after = 40;
+        (void)tune_run(&f, NULL);
+        _exit(0);
+    }
+    int how = 0;
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+    assert_int_equal(access(f.store, F_OK), -1);
+    tune_ok(&f); /* neither resumed nor fresh: it says what is lost */
+    assert_non_null(strstr(f.told.first_warning, "is dropped"));
+    size_t all = f.told.trials;
+    pid = fork();
+    if (pid == 0) {
+        f.told.kill_after = 40;
+        (void)tune_run(&f, NULL);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    tune_read(&f);
+    assert_int_equal(f.table.winner_count, 10);
+    f.options.resume = true;
+    tune_ok(&f);
+    assert_int_equal(f.told.problems, 10);
+    assert_true(f.told.trials + 20 < all);
+}
+
+/* A budget that does not suffice ends the session in time, with what there is. */
+static void test_budget(void **state) {
+    (void)state;
+    static uint64_t many[300];
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(many); k++) many[k] = 3000 + k;
+    f.options.sizes = many;
+    f.options.size_count = RTUNE_ARRAY_SIZE(many);
+    f.options.budget_s = 1.5;
+    uint64_t start = rtune_clock_ns();
+    tune_ok(&f);
+    double took = (double)(rtune_clock_ns() - start) / 1e9;
+    assert_string_equal(f.told.outcome, "budget");
+    assert_true(f.told.done < f.told.total && f.told.problems > 0);
+    assert_true(took < 6); /* with the start of the worker and a share of a loaded machine */
+    tune_read(&f);
+    assert_int_equal(f.table.winner_count, f.told.problems);
+    tune_check_intervals(&f);
+}
+
+static void refuse(enum rtune_status status, const char *text) {
+    struct rtune_error err;
+    assert_int_equal(tune_run(&f, &err), status);
+    if (strstr(err.message, text) == NULL) fail_msg("%s", err.message);
+    assert_int_equal(f.told.plans, 0);
+    assert_int_equal(access(f.store, F_OK), -1);
+}
+
+/* D20: silly options are refused before anything is opened. */
+static void test_options(void **state) {
+    (void)state;
+    static const double bad_seconds[] = {-1, NAN, INFINITY, 1e12};
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(bad_seconds); k++) {
+        f.options.budget_s = bad_seconds[k];
+        refuse(RTUNE_INVALID, "budget");
+        f.options.budget_s = 0;
+        f.options.candidate_limit_s = bad_seconds[k];
+        refuse(RTUNE_INVALID, "candidate limit");
+        f.options.candidate_limit_s = 0;
+    }
+    static const uint64_t zero[] = {16, 0}, huge[] = {UINT64_C(1) << 41};
+    f.options.sizes = zero;
+    f.options.size_count = 2;
+    refuse(RTUNE_RANGE, "sizes: 0");
+    f.options.sizes = huge;
+    f.options.size_count = 1;
+    refuse(RTUNE_RANGE, "sizes: ");
+    f.options.size_count = 0;
+    refuse(RTUNE_INVALID, "sizes");
+    f.options.sizes = sizes;
+    f.options.size_count = 1;
+    f.options.problem_count = 0;
+    refuse(RTUNE_INVALID, "problems");
+    f.options.problem_count = 2;
+    f.options.effort = RTUNE_EFFORT_COUNT;
+    refuse(RTUNE_INVALID, "effort");
+    f.options.effort = RTUNE_EFFORT_QUICK;
+    f.options.resume = f.options.fresh = true;
+    refuse(RTUNE_INVALID, "resume");
+    f.options.resume = f.options.fresh = false;
+    f.options.worker = NULL;
+    refuse(RTUNE_INVALID, "worker");
+    f.options.worker = program;
+    f.options.device = "";
+    refuse(RTUNE_INVALID, "device");
+    f.options.device = "cpu";
+    struct rtune_problem dot = RTUNE_PROBLEM(RTUNE_DOT, RTUNE_F32, 0);
+    f.options.problems = &dot;
+    f.options.problem_count = 1;
+    refuse(RTUNE_UNSUPPORTED, "dot");
+    f.options.problems = kinds;
+    f.options.space_file = "/nowhere.yaml";
+    refuse(RTUNE_NOT_FOUND, "/nowhere.yaml");
+}
+
+/* Sizes that do not fit the memory are left out aloud; if none fits, that is an error. */
+static void test_too_large(void **state) {
+    (void)state;
+    static const uint64_t large[] = {64, UINT64_C(1) << 40};
+    struct rtune_error err;
+    f.options.sizes = large;
+    f.options.size_count = 2;
+    tune_ok(&f);
+    assert_int_equal(f.told.problems, 2);
+    assert_non_null(strstr(f.told.first_warning, "2 sizes are left out"));
+    f.options.sizes = large + 1;
+    f.options.size_count = 1;
+    assert_int_equal(tune_run(&f, &err), RTUNE_RANGE);
+}
+
+/* Another process tunes the same device. */
+static void test_locked(void **state) {
+    (void)state;
+    struct rtune_error err;
+    rtune_work *work = NULL;
+    f.options.problem_count = 1;
+    tune_ok(&f);
+    tune_read(&f);
+    assert_int_equal(rtune_work_open(&work, f.store, &f.table.devices[0], false, &err), RTUNE_OK);
+    assert_int_equal(tune_run(&f, &err), RTUNE_LOCKED);
+    rtune_work_close(work);
+    tune_ok(&f);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) return 2;
+    program = argv[1];
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_complete, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_replay, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_plan_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cheats, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_all_fail, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_stop_and_resume, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_kill_and_resume, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_budget, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_options, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_too_large, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_locked, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
