@@ -45,6 +45,17 @@ done:
     return status;
 }
 
+/* A store that cannot be used is told before anything is measured, not after. */
+static enum rtune_status check_store(const char *option, struct rtune_error *err) {
+    struct rtune_store_path path;
+    struct rtune_table table = {.devices = NULL};
+    enum rtune_status status = rtune_store_target(option, &path, err);
+    if (status != RTUNE_OK) return status;
+    status = rtune_store_read(path.path, &table, NULL, err);
+    rtune_table_free(&table);
+    return status == RTUNE_NOT_FOUND ? RTUNE_OK : status;
+}
+
 static enum rtune_effort effort(const struct cli_options *opt) {
     return opt->efforts != 0 ? (enum rtune_effort)__builtin_ctz(opt->efforts)
                              : RTUNE_EFFORT_STANDARD;
@@ -121,7 +132,8 @@ int cmd_tune(struct cli *cli) {
     if (device_arg_check(cli->opt.device, true, false, &err) != RTUNE_OK ||
         problem_arg_many(&cli->opt, &problems, &count, &err) != RTUNE_OK)
         return cli_usage(cli, &err);
-    if (check_space(cli->opt.config, &err) != RTUNE_OK) {
+    if (check_space(cli->opt.config, &err) != RTUNE_OK ||
+        check_store(cli->opt.db, &err) != RTUNE_OK) {
         free(problems);
         return cli_fail(&err);
     }

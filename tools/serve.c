@@ -17,7 +17,9 @@ static enum rtune_status check_stores(const struct cli *cli, const rtune *rt,
         if (info.status != RTUNE_NOT_FOUND) {
             size_t length = strlen(info.reason);
             bool advised = length > 0 && info.reason[length - 1] == ')';
-            return rtune_err_set(err, info.status, "%s%s", info.reason,
+            bool named = strncmp(info.reason, info.path, strlen(info.path)) == 0;
+            return rtune_err_set(err, info.status, "%s%s%s%s", named ? "" : info.path,
+                                 named ? "" : ": ", info.reason,
                                  advised ? "" : " (move it away, or give --db FILE or --db none)");
         }
         if (cli->opt.db != NULL)

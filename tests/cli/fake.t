@@ -44,7 +44,7 @@ $ mknpy b.npy descr='<i8' count=5000 -3 4; reduce-tune reduce b.npy --chunk 77; 
 
 == bare: everything there is, with a short budget (the fake is slow: large sizes may time out)
 needs fake
-$ reduce-tune --device 0 --budget 25s > out; echo $?; sed -n '1,4p' out; tail -1 out; grep -q '^[a-z]* [if][0-9]* wide plain propagate cold n=' out && echo winners
+$ reduce-tune --device 0 --config $CASES/data/small.yaml --budget 25s > out; echo $?; sed -n '1,4p' out; tail -1 out; grep -q '^[a-z]* [if][0-9]* wide plain propagate cold n=' out && echo winners
 > 0
 > device     cuda:0
 > identity   v1|cuda|cc=9.0|sm=132|*

@@ -80,7 +80,7 @@ $ "$@" "$(command -v reduce-tune)" devices > ../devices || echo devices; done; l
 == read-only-folder
 needs user
 $ mkdir ro && chmod 555 ro; reduce-tune import ../good.yaml --db ro/t.db; chmod 755 ro
-! reduce-tune: ro*
+! reduce-tune: *ro: cannot write to the folder of the store: Permission denied
 
 == home-unset-import: the message names what to set
 needs user

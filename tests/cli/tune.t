@@ -185,7 +185,7 @@ $ ldd "$(command -v reduce-tune)" | grep -ciE 'cuda|nvrtc|nvidia'
 == unwritable: the store's folder cannot be written
 needs user
 $ mkdir ro; chmod 555 ro; reduce-tune --device cpu --ops sum --sizes 16 --budget 2s --db ro/t.db; code=$?; chmod 755 ro; exit $code
-! reduce-tune: ro*
+! reduce-tune: *ro: cannot write to the folder of the store: Permission denied
 ? 1
 
 == nothing-left: no core, and no work database of a session that ended by itself
