@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels/kernels.h: what exists. One table each of ops, dtypes and axes; problems and configs to and
- * from text; kernel instances, their sources and the built-in images. Knows no device and no store.
+ * kernels/kernels.h: what exists. One table each of ops, dtypes and axes; problems and configs to
+ * and from text; kernel instances, their sources and the built-in images. Knows no device and no
+ * store.
  *
  * Everything here is immutable and thread-safe.
  */
@@ -31,8 +32,8 @@ const char *rtune_kernel_source_name(enum rtune_kernel_source source);
 
 /* One field of a problem or config that is spelled by name, for tables over switches. */
 struct rtune_name_table {
-    const char *what;                 /* "op", "dtype", ... as error messages and options say it */
-    const char *(*name)(int value);   /* NULL past the end */
+    const char *what;               /* "op", "dtype", ... as error messages and options say it */
+    const char *(*name)(int value); /* NULL past the end */
     int count;
 };
 enum rtune_name_kind {
@@ -63,13 +64,13 @@ struct rtune_dtype_info {
 };
 const struct rtune_dtype_info *rtune_dtype_info(enum rtune_dtype dtype);
 
-/* INVALID for values out of range or a wrong struct_size, UNSUPPORTED (naming what is) for an op, dtype,
- * acc, mode or flag combination that no kernel serves. */
+/* INVALID for values out of range or a wrong struct_size, UNSUPPORTED (naming what is) for an op,
+ * dtype, acc, mode or flag combination that no kernel serves. */
 enum rtune_status rtune_problem_check(const struct rtune_problem *problem, struct rtune_error *err);
 
-/* The same problem with fields that cannot matter set to their defaults (acc where wide and native are
- * one, nan_rule where there is no NaN, flags that do not select a kernel). Two problems with equal
- * canonical forms are served by the same rows. n and cache are kept. */
+/* The same problem with fields that cannot matter set to their defaults (acc where wide and native
+ * are one, nan_rule where there is no NaN, flags that do not select a kernel). Two problems with
+ * equal canonical forms are served by the same rows. n and cache are kept. */
 struct rtune_problem rtune_problem_canonical(const struct rtune_problem *problem);
 /* Equal in all but n. */
 bool rtune_problem_same_kind(const struct rtune_problem *a, const struct rtune_problem *b);
@@ -78,12 +79,14 @@ int rtune_problem_compare(const struct rtune_problem *a, const struct rtune_prob
 /* "sum,f32,wide,plain,propagate,cold,n=1048576". */
 int rtune_problem_print(const struct rtune_problem *problem, char *text, size_t size);
 
-/* k-th (op, dtype, acc, mode, nan_rule) that has kernels, canonical, n = 0, cold; false past the last. */
+/* k-th (op, dtype, acc, mode, nan_rule) that has kernels, canonical, n = 0, cold; false past the
+ * last. */
 bool rtune_problem_at(size_t k, struct rtune_problem *problem);
 
 /* Type of the result (and of the accumulator) of a checked problem. */
 enum rtune_dtype rtune_result_dtype(const struct rtune_problem *problem);
-/* Write the identity (result of n = 0) in the result type to out, 8 bytes at most; EMPTY if none. */
+/* Write the identity (result of n = 0) in the result type to out, 8 bytes at most; EMPTY if none.
+ */
 enum rtune_status rtune_identity(const struct rtune_problem *problem, void *out,
                                  struct rtune_error *err);
 
@@ -96,36 +99,37 @@ enum {
     RTUNE_GRID_MAX = 4096   /* blocks of one launch; bounds the workspace */
 };
 
-/* Is it a config some kernel instance can have, for elements of this size? RANGE, naming the axis and
- * its allowed values, if not. */
+/* Is it a config some kernel instance can have, for elements of this size? RANGE, naming the axis
+ * and its allowed values, if not. */
 enum rtune_status rtune_config_check(const struct rtune_config *config, enum rtune_dtype dtype,
                                      struct rtune_error *err);
 bool rtune_config_equal(const struct rtune_config *a, const struct rtune_config *b);
 /* Same compiled kernel: equal but for the grid. */
 bool rtune_config_same_instance(const struct rtune_config *a, const struct rtune_config *b);
-/* Reads what rtune_config_print writes. Axes may be missing; they keep the value that *config has. An
- * unknown or repeated axis is SYNTAX. */
+/* Reads what rtune_config_print writes. Axes may be missing; they keep the value that *config has.
+ * An unknown or repeated axis is SYNTAX. */
 enum rtune_status rtune_config_parse(const char *text, struct rtune_config *config,
                                      struct rtune_error *err);
 /* Grid alone: "528", "4xsm", "cover". */
-enum rtune_status rtune_grid_parse(const char *text, struct rtune_grid *grid, struct rtune_error *err);
+enum rtune_status rtune_grid_parse(const char *text, struct rtune_grid *grid,
+                                   struct rtune_error *err);
 int rtune_grid_print(const struct rtune_grid *grid, char *text, size_t size);
 
 /* The built-in default config for a problem on a kind of device, and the config that the built-in
  * instance was compiled with (the same in all but the grid). */
 struct rtune_config rtune_config_default(const struct rtune_problem *problem, bool cuda);
 
-/* Blocks to launch: the grid rule resolved for n elements, 1 ... RTUNE_GRID_MAX. resident is the number
- * of blocks of this kernel that one SM holds at once. */
+/* Blocks to launch: the grid rule resolved for n elements, 1 ... RTUNE_GRID_MAX. resident is the
+ * number of blocks of this kernel that one SM holds at once. */
 uint32_t rtune_grid_resolve(const struct rtune_config *config, enum rtune_dtype dtype, uint64_t n,
                             uint32_t sm_count, uint32_t resident);
 
-/* Workspace of one launch: a 256-byte header and two arrays of RTUNE_GRID_MAX entries. The device code
- * has the same numbers (kernels/device/abi.cuh). */
+/* Workspace of one launch: a 256-byte header and two arrays of RTUNE_GRID_MAX entries. The device
+ * code has the same numbers (kernels/device/abi.cuh). */
 enum {
     RTUNE_WORKSPACE_HEADER = 256,
-    RTUNE_WORKSPACE_SLOT = 32,    /* flagged slot: up to four words of 32-bit value, 32-bit flag */
-    RTUNE_WORKSPACE_PARTIAL = 16  /* plain partial */
+    RTUNE_WORKSPACE_SLOT = 32,   /* flagged slot: up to four words of 32-bit value, 32-bit flag */
+    RTUNE_WORKSPACE_PARTIAL = 16 /* plain partial */
 };
 size_t rtune_workspace_bytes(void);
 
@@ -133,16 +137,16 @@ size_t rtune_workspace_bytes(void);
 
 enum { RTUNE_INSTANCE_NAME = 128 };
 
-/* Name of the kernel's entry point, from the problem (but n, cache and ACCUMULATE) and the config (but
- * the grid): a C identifier. */
+/* Name of the kernel's entry point, from the problem (but n, cache and ACCUMULATE) and the config
+ * (but the grid): a C identifier. */
 void rtune_instance_name(const struct rtune_problem *problem, const struct rtune_config *config,
                          char name[RTUNE_INSTANCE_NAME]);
 
-/* CUDA C++ text of a program with the given instances' entry points, to be compiled with the headers
- * below and no include path. */
+/* CUDA C++ text of a program with the given instances' entry points, to be compiled with the
+ * headers below and no include path. */
 enum rtune_status rtune_instance_source(const struct rtune_problem *problems,
-                                        const struct rtune_config *configs, size_t count, char **source,
-                                        struct rtune_error *err);
+                                        const struct rtune_config *configs, size_t count,
+                                        char **source, struct rtune_error *err);
 
 /* The embedded device headers: name as written in #include, text. */
 struct rtune_source_file {
@@ -150,16 +154,17 @@ struct rtune_source_file {
     const char *text;
 };
 const struct rtune_source_file *rtune_device_sources(size_t *count);
-/* SHA-256 over all of them, the text of an instance and the compile options, 64 hexadecimal digits: the
- * source hash of a row. */
+/* SHA-256 over all of them, the text of an instance and the compile options, 64 hexadecimal digits:
+ * the source hash of a row. */
 const char *rtune_device_sources_hash(void);
 
-/* Options to compile with, for an architecture like 90 ("--gpu-architecture=sm_90", ...). NULL-terminated;
- * the first entry is written into arch, which must outlive the array. */
+/* Options to compile with, for an architecture like 90 ("--gpu-architecture=sm_90", ...).
+ * NULL-terminated; the first entry is written into arch, which must outlive the array. */
 void rtune_compile_options(int cc_major, int cc_minor, char arch[32], const char *options[8]);
 
-/* Fatbin of the built-in instances (one per problem of rtune_problem_at, with rtune_config_default), and
- * of the tuner's support kernels (kernels/device/support.cuh); size 0 where the build had no nvcc. */
+/* Fatbin of the built-in instances (one per problem of rtune_problem_at, with
+ * rtune_config_default), and of the tuner's support kernels (kernels/device/support.cuh); size 0
+ * where the build had no nvcc. */
 const void *rtune_builtin_image(size_t *size);
 const void *rtune_support_image(size_t *size);
 

@@ -16,8 +16,9 @@
  * rtune_prepare, rtune_reduce, rtune_plan_create and rtune_reload. rtune_close needs exclusive use.
  * An rtune_plan is used by one thread at a time; different plans are independent.
  *
- * CUDA: nothing is initialised when the library is loaded; the driver is first touched by rtune_open.
- * Streams are passed as void * (a CUstream or cudaStream_t; NULL is the legacy default stream).
+ * CUDA: nothing is initialised when the library is loaded; the driver is first touched by
+ * rtune_open. Streams are passed as void * (a CUstream or cudaStream_t; NULL is the legacy default
+ * stream).
  */
 #ifndef RTUNE_RTUNE_H
 #define RTUNE_RTUNE_H
@@ -136,8 +137,9 @@ enum rtune_acc { RTUNE_WIDE, RTUNE_NATIVE, RTUNE_ACC_COUNT };
 
 enum rtune_mode { RTUNE_PLAIN, RTUNE_KAHAN, RTUNE_REPRODUCIBLE, RTUNE_FIXED, RTUNE_MODE_COUNT };
 
-/* NaN in min and max. PROPAGATE: IEEE 754-2019 minimum/maximum. IGNORE: minimumNumber/maximumNumber,
- * all NaN gives NaN. In both, -0 < +0. A NaN result is the canonical quiet NaN. */
+/* NaN in min and max. PROPAGATE: IEEE 754-2019 minimum/maximum. IGNORE:
+ * minimumNumber/maximumNumber, all NaN gives NaN. In both, -0 < +0. A NaN result is the canonical
+ * quiet NaN. */
 enum rtune_nan { RTUNE_NAN_PROPAGATE, RTUNE_NAN_IGNORE, RTUNE_NAN_COUNT };
 
 /* State of the input when the reduction starts. COLD: not cached, the cache holds clean data.
@@ -173,8 +175,8 @@ struct rtune_problem {
 #define RTUNE_PROBLEM(op, dtype, n) ((struct rtune_problem)RTUNE_PROBLEM_INIT(op, dtype, n))
 #endif
 
-/* Bytes of one element, and of the result of a problem; 0 if the problem is invalid. The result must
- * be aligned to the smaller of its size and 8. */
+/* Bytes of one element, and of the result of a problem; 0 if the problem is invalid. The result
+ * must be aligned to the smaller of its size and 8. */
 RTUNE_API size_t rtune_dtype_size(enum rtune_dtype dtype);
 RTUNE_API size_t rtune_result_size(const struct rtune_problem *problem);
 
@@ -207,17 +209,18 @@ struct rtune_grid {
     uint32_t value;
 };
 
-/* One set of launch parameters. On cpu devices, grid is the number of threads, block is 1, and items
- * counts the elements in flight in SIMD accumulators. */
+/* One set of launch parameters. On cpu devices, grid is the number of threads, block is 1, and
+ * items counts the elements in flight in SIMD accumulators. */
 struct rtune_config {
     enum rtune_variant variant;
-    uint32_t block;     /* threads per block */
-    uint32_t items;     /* elements in flight per thread and trip: vectors x elements per 16 bytes */
+    uint32_t block; /* threads per block */
+    uint32_t items; /* elements in flight per thread and trip: vectors x elements per 16 bytes */
     struct rtune_grid grid;
     enum rtune_load load;
     enum rtune_finish finish;
     enum rtune_map map;
-    uint32_t occupancy; /* minimum resident blocks per SM the kernel is compiled for; 0: unbounded */
+    uint32_t
+        occupancy; /* minimum resident blocks per SM the kernel is compiled for; 0: unbounded */
 };
 
 /* Where a launch came from. How well a row meets n counts first, then the file it is in: an exact
@@ -269,20 +272,18 @@ enum rtune_log_level { RTUNE_LOG_ERROR, RTUNE_LOG_WARN, RTUNE_LOG_INFO, RTUNE_LO
 typedef void (*rtune_log_fn)(void *user, enum rtune_log_level level, const char *message);
 
 struct rtune_options {
-    size_t struct_size;  /* sizeof(struct rtune_options), set by RTUNE_OPTIONS */
-    const char *device;  /* "cuda:0", "0", a UUID, a PCI id, "cpu"; NULL: the current CUDA context's
-                            device, or device 0's primary context */
-    const char *store;   /* path of a store; NULL: RTUNE_DB, user store, system store. "none": none */
-    rtune_log_fn log;    /* may be NULL; called from any thread that uses the handle, and must not
-                            call this library */
+    size_t struct_size; /* sizeof(struct rtune_options), set by RTUNE_OPTIONS */
+    const char *device; /* "cuda:0", "0", a UUID, a PCI id, "cpu"; NULL: the current CUDA context's
+                           device, or device 0's primary context */
+    const char *store; /* path of a store; NULL: RTUNE_DB, user store, system store. "none": none */
+    rtune_log_fn log;  /* may be NULL; called from any thread that uses the handle, and must not
+                          call this library */
     void *log_user;
     uint32_t workspaces; /* how many to allocate at open; 0: 64 */
     uint32_t threads;    /* cpu: threads at most; 0: as affinity and cgroup allow */
 };
 #define RTUNE_OPTIONS_INIT                                                                         \
-    {                                                                                              \
-        sizeof(struct rtune_options), NULL, NULL, NULL, NULL, 0, 0                                 \
-    }
+    { sizeof(struct rtune_options), NULL, NULL, NULL, NULL, 0, 0 }
 
 /* Open the device and read the stores once. opts may be NULL. A store that is missing, damaged,
  * foreign, newer or untrusted is logged and skipped; it never makes this call fail.
@@ -322,8 +323,8 @@ RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_lookup(const rtune *rt,
                                                          struct rtune_launch *launch,
                                                          struct rtune_error *err);
 
-/* How rtune_lookup came to its answer, step by step, as lines of text. Writes at most size bytes with
- * the final NUL; *length (may be NULL) gets the whole length without it. */
+/* How rtune_lookup came to its answer, step by step, as lines of text. Writes at most size bytes
+ * with the final NUL; *length (may be NULL) gets the whole length without it. */
 RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_explain(const rtune *rt,
                                                           const struct rtune_problem *problem,
                                                           char *text, size_t size, size_t *length,
@@ -336,20 +337,18 @@ RTUNE_API int rtune_config_print(const struct rtune_config *config, char *text, 
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
 struct rtune_args {
-    size_t struct_size;     /* sizeof(struct rtune_args), set by RTUNE_ARGS */
-    const void *in;         /* n elements, aligned to one element */
-    const void *in2;        /* second input of dot, else NULL */
-    void *out;              /* rtune_result_size bytes, in device memory on cuda */
-    double scale;           /* mode FIXED only */
-    void *workspace;        /* NULL: the library's; else rtune_workspace_size bytes, zeroed before the
-                               first use, aligned to 256, never used by two launches in flight at once */
+    size_t struct_size; /* sizeof(struct rtune_args), set by RTUNE_ARGS */
+    const void *in;     /* n elements, aligned to one element */
+    const void *in2;    /* second input of dot, else NULL */
+    void *out;          /* rtune_result_size bytes, in device memory on cuda */
+    double scale;       /* mode FIXED only */
+    void *workspace;    /* NULL: the library's; else rtune_workspace_size bytes, zeroed before the
+                           first use, aligned to 256, never used by two launches in flight at once */
     size_t workspace_bytes;
     struct rtune_launch *launch; /* NULL, or gets the launch record */
 };
 #define RTUNE_ARGS_INIT(in_, out_)                                                                 \
-    {                                                                                              \
-        sizeof(struct rtune_args), (in_), NULL, (out_), 1.0, NULL, 0, NULL                         \
-    }
+    { sizeof(struct rtune_args), (in_), NULL, (out_), 1.0, NULL, 0, NULL }
 #ifdef __cplusplus
 #define RTUNE_ARGS(in, out) (rtune_args RTUNE_ARGS_INIT(in, out))
 #else
@@ -360,7 +359,8 @@ struct rtune_args {
  * none. */
 RTUNE_API size_t rtune_workspace_size(const rtune *rt);
 
-/* Load the kernels for some problems now, so that the first rtune_reduce is as fast as the second. */
+/* Load the kernels for some problems now, so that the first rtune_reduce is as fast as the second.
+ */
 RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_prepare(rtune *rt,
                                                           const struct rtune_problem *problems,
                                                           size_t count, struct rtune_error *err);
@@ -371,12 +371,14 @@ RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_prepare(rtune *rt,
  * built-in instance serves and the launch record says so. From the second call on, and in capture
  * always: no allocation, load, compilation, synchronization or file.
  *
- * Workspace: if args->workspace is NULL, the library uses one of a fixed number of its own, bound to
- * the stream; a captured call takes one for itself until the handle closes. One workspace is never in
- * flight twice: do not run two instances of a graph that captured the same call at the same time.
+ * Workspace: if args->workspace is NULL, the library uses one of a fixed number of its own, bound
+ * to the stream; a captured call takes one for itself until the handle closes. One workspace is
+ * never in flight twice: do not run two instances of a graph that captured the same call at the
+ * same time.
  *
  * n = 0: writes the identity, or returns EMPTY and writes nothing for min and max (and arg ops).
- * Errors: INVALID, UNSUPPORTED, EMPTY, WRONG_CONTEXT, NO_WORKSPACE, DEVICE; nothing was launched. */
+ * Errors: INVALID, UNSUPPORTED, EMPTY, WRONG_CONTEXT, NO_WORKSPACE, DEVICE; nothing was launched.
+ */
 RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_reduce(rtune *rt,
                                                          const struct rtune_problem *problem,
                                                          const struct rtune_args *args,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/gpu/gpu.h: what the programs that need a GPU share: a failing check ends the program with its
- * place; no GPU means exit status 77, which CTest reports as skipped. */
+/* tests/gpu/gpu.h: what the programs that need a GPU share: a failing check ends the program with
+ * its place; no GPU means exit status 77, which CTest reports as skipped. */
 #ifndef RTUNE_TESTS_GPU_GPU_H
 #define RTUNE_TESTS_GPU_GPU_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tests/gpu/gpu_instances.c: every compiled instance (block, items, load, finish) of f32 and i64 sum, and
- * seeded random configs of every other problem kind, each with grids {1, SM count, more than tiles} on
- * n in {1, 33, 2^16 + 1} and on an aligned and an odd base, against exact references. Buffers have exactly
- * the size that is read, so that it is also what compute-sanitizer runs over.
+ * tests/gpu/gpu_instances.c: every compiled instance (block, items, load, finish) of f32 and i64
+ * sum, and seeded random configs of every other problem kind, each with grids {1, SM count, more
+ * than tiles} on n in {1, 33, 2^16 + 1} and on an aligned and an odd base, against exact
+ * references. Buffers have exactly the size that is read, so that it is also what compute-sanitizer
+ * runs over.
  *
  *   gpu_instances [SEED]
  */
@@ -31,8 +32,8 @@ static int element(bool product, uint64_t i) {
     return (int)(z % 7) - 3;
 }
 
-/* prod is kept small by its few twos: at most 2^40 at these sizes, exact in every type but i32 native,
- * which wraps. */
+/* prod is kept small by its few twos: at most 2^40 at these sizes, exact in every type but i32
+ * native, which wraps. */
 static double reference(const struct rtune_problem *p, uint64_t n) {
     int64_t sum = 0, lo = INT64_MAX, hi = INT64_MIN;
     double product = 1;
@@ -43,27 +44,43 @@ static double reference(const struct rtune_problem *p, uint64_t n) {
         if (x < lo) lo = x;
         if (x > hi) hi = x;
     }
-    return p->op == RTUNE_SUM ? (double)sum : p->op == RTUNE_PROD ? product
-         : p->op == RTUNE_MIN ? (double)lo : (double)hi;
+    return p->op == RTUNE_SUM    ? (double)sum
+           : p->op == RTUNE_PROD ? product
+           : p->op == RTUNE_MIN  ? (double)lo
+                                 : (double)hi;
 }
 
 static void store(enum rtune_dtype dtype, void *data, uint64_t i, int x) {
     switch (dtype) {
-    case RTUNE_F32: ((float *)data)[i] = (float)x; break;
-    case RTUNE_F64: ((double *)data)[i] = x; break;
-    case RTUNE_I32: ((int32_t *)data)[i] = x; break;
-    case RTUNE_I64: ((int64_t *)data)[i] = x; break;
-    default: CHECK(false, "dtype %d has no kernels", (int)dtype);
+    case RTUNE_F32:
+        ((float *)data)[i] = (float)x;
+        break;
+    case RTUNE_F64:
+        ((double *)data)[i] = x;
+        break;
+    case RTUNE_I32:
+        ((int32_t *)data)[i] = x;
+        break;
+    case RTUNE_I64:
+        ((int64_t *)data)[i] = x;
+        break;
+    default:
+        CHECK(false, "dtype %d has no kernels", (int)dtype);
     }
 }
 
 static bool result_equals(const struct rtune_problem *p, const void *bytes, double want) {
     switch (rtune_result_dtype(p)) {
-    case RTUNE_F32: return *(const float *)bytes == (float)want;
-    case RTUNE_F64: return *(const double *)bytes == want;
-    case RTUNE_I32: return *(const int32_t *)bytes == (int32_t)(uint32_t)(uint64_t)(int64_t)want;
-    case RTUNE_I64: return *(const int64_t *)bytes == (int64_t)want;
-    default: return false;
+    case RTUNE_F32:
+        return *(const float *)bytes == (float)want;
+    case RTUNE_F64:
+        return *(const double *)bytes == want;
+    case RTUNE_I32:
+        return *(const int32_t *)bytes == (int32_t)(uint32_t)(uint64_t)(int64_t)want;
+    case RTUNE_I64:
+        return *(const int64_t *)bytes == (int64_t)want;
+    default:
+        return false;
     }
 }
 
@@ -74,14 +91,17 @@ static void fill(struct fixture *f, enum rtune_dtype dtype, bool product) {
     for (int k = 0; k < N_COUNT; k++) {
         void *host = malloc(sizes[k] * size);
         CHECK(host != NULL, "out of memory");
-        for (uint64_t i = 0; i < sizes[k]; i++) store(dtype, host, i, element(product, i));
+        for (uint64_t i = 0; i < sizes[k]; i++)
+            store(dtype, host, i, element(product, i));
         for (int b = 0; b < BASE_COUNT; b++) {
             void **buffer = &f->input[dtype][k][b];
             if (*buffer == NULL)
-                OK(f->dev->ops->mem_alloc(f->dev, (sizes[k] + (uint64_t)b) * size, buffer, &err), &err);
+                OK(f->dev->ops->mem_alloc(f->dev, (sizes[k] + (uint64_t)b) * size, buffer, &err),
+                   &err);
             if (b > 0) OK(f->dev->ops->mem_put(f->dev, *buffer, host, size, &err), &err);
-            OK(f->dev->ops->mem_put(f->dev, (char *)*buffer + (size_t)b * size, host, sizes[k] * size,
-                                    &err), &err);
+            OK(f->dev->ops->mem_put(f->dev, (char *)*buffer + (size_t)b * size, host,
+                                    sizes[k] * size, &err),
+               &err);
         }
         free(host);
     }
@@ -94,7 +114,10 @@ static void run(struct fixture *f, const struct rtune_problem *p, const struct r
     unsigned char result[8];
     struct rtune_launch_request r = {
         .args = {.in = (char *)f->input[p->dtype][k][b] + (size_t)b * size,
-                 .out = f->out, .workspace = f->workspace, .n = sizes[k], .scale = 1},
+                 .out = f->out,
+                 .workspace = f->workspace,
+                 .n = sizes[k],
+                 .scale = 1},
         .grid = grid,
         .stream = f->stream};
     OK(f->dev->ops->mem_set(f->dev, f->out, 0xAB, sizeof result, f->stream, &err), &err);
@@ -116,7 +139,8 @@ static void run_instance(struct fixture *f, const struct rtune_compiled *job) {
     struct rtune_error err;
     rtune_kernel *kernel = NULL;
     OK(f->dev->ops->kernel_open(f->dev, &job->problem, &job->config, job->image, job->size, &kernel,
-                                &err), &err);
+                                &err),
+       &err);
     const uint64_t tile = (uint64_t)job->config.block * job->config.items;
     for (int k = 0; k < N_COUNT; k++) {
         const uint64_t more = rtune_min_u64(rtune_ceil_div(sizes[k], tile) + 5, RTUNE_GRID_MAX);
@@ -138,10 +162,12 @@ static size_t all_configs(enum rtune_dtype dtype, struct rtune_config *configs) 
         for (uint32_t v = 1; v <= 8; v *= 2)
             for (int load = 0; load < RTUNE_LOAD_COUNT; load++)
                 for (int finish = 0; finish < RTUNE_FINISH_COUNT; finish++)
-                    configs[count++] = (struct rtune_config){
-                        .variant = RTUNE_CASCADED, .block = blocks[b], .items = v * per_vector,
-                        .grid = {RTUNE_GRID_BLOCKS, 1}, .load = (enum rtune_load)load,
-                        .finish = (enum rtune_finish)finish};
+                    configs[count++] = (struct rtune_config){.variant = RTUNE_CASCADED,
+                                                             .block = blocks[b],
+                                                             .items = v * per_vector,
+                                                             .grid = {RTUNE_GRID_BLOCKS, 1},
+                                                             .load = (enum rtune_load)load,
+                                                             .finish = (enum rtune_finish)finish};
     return count;
 }
 
@@ -150,12 +176,14 @@ static size_t random_configs(enum rtune_dtype dtype, struct rtune_rng *rng,
     const uint32_t per_vector = (uint32_t)(16 / rtune_dtype_size(dtype));
     for (size_t i = 0; i < RANDOM_CONFIGS; i++) {
         struct rtune_config *c = &configs[i];
-        *c = (struct rtune_config){
-            .variant = RTUNE_CASCADED, .block = 32 * (1 + (uint32_t)rtune_rng_below(rng, 32)),
-            .items = per_vector << rtune_rng_below(rng, 5), .grid = {RTUNE_GRID_BLOCKS, 1},
-            .load = (enum rtune_load)rtune_rng_below(rng, RTUNE_LOAD_COUNT),
-            .finish = (enum rtune_finish)rtune_rng_below(rng, RTUNE_FINISH_COUNT),
-            .map = (enum rtune_map)rtune_rng_below(rng, RTUNE_MAP_COUNT)};
+        *c = (struct rtune_config){.variant = RTUNE_CASCADED,
+                                   .block = 32 * (1 + (uint32_t)rtune_rng_below(rng, 32)),
+                                   .items = per_vector << rtune_rng_below(rng, 5),
+                                   .grid = {RTUNE_GRID_BLOCKS, 1},
+                                   .load = (enum rtune_load)rtune_rng_below(rng, RTUNE_LOAD_COUNT),
+                                   .finish =
+                                       (enum rtune_finish)rtune_rng_below(rng, RTUNE_FINISH_COUNT),
+                                   .map = (enum rtune_map)rtune_rng_below(rng, RTUNE_MAP_COUNT)};
     }
     return RANDOM_CONFIGS;
 }
@@ -166,14 +194,16 @@ static void run_kind(struct fixture *f, rtune_nvrtc *nvrtc, const struct rtune_p
     static struct rtune_compiled jobs[1024];
     struct rtune_error err;
     const bool whole = p->op == RTUNE_SUM && (p->dtype == RTUNE_F32 || p->dtype == RTUNE_I64);
-    const size_t count = whole ? all_configs(p->dtype, configs) : random_configs(p->dtype, rng, configs);
+    const size_t count =
+        whole ? all_configs(p->dtype, configs) : random_configs(p->dtype, rng, configs);
     memset(jobs, 0, sizeof jobs);
     for (size_t i = 0; i < count; i++) {
         jobs[i].problem = *p;
         jobs[i].config = configs[i];
     }
-    OK(rtune_nvrtc_compile(nvrtc, f->dev->identity.cc_major, f->dev->identity.cc_minor, jobs, count, 0,
-                           NULL, &err), &err);
+    OK(rtune_nvrtc_compile(nvrtc, f->dev->identity.cc_major, f->dev->identity.cc_minor, jobs, count,
+                           0, NULL, &err),
+       &err);
     fill(f, p->dtype, p->op == RTUNE_PROD);
     for (size_t i = 0; i < count; i++) {
         OK(jobs[i].error.status, &jobs[i].error);
@@ -203,11 +233,13 @@ int main(int argc, char **argv) {
     OK(f.dev->ops->mem_alloc(f.dev, rtune_workspace_bytes(), &f.workspace, &err), &err);
     OK(f.dev->ops->mem_set(f.dev, f.workspace, 0, rtune_workspace_bytes(), f.stream, &err), &err);
     struct rtune_problem p;
-    for (size_t k = 0; rtune_problem_at(k, &p); k++) run_kind(&f, nvrtc, &p, &rng);
+    for (size_t k = 0; rtune_problem_at(k, &p); k++)
+        run_kind(&f, nvrtc, &p, &rng);
 
     for (int d = 0; d < RTUNE_DTYPE_COUNT; d++)
         for (int k = 0; k < N_COUNT; k++)
-            for (int b = 0; b < BASE_COUNT; b++) f.dev->ops->mem_free(f.dev, f.input[d][k][b]);
+            for (int b = 0; b < BASE_COUNT; b++)
+                f.dev->ops->mem_free(f.dev, f.input[d][k][b]);
     f.dev->ops->mem_free(f.dev, f.out);
     f.dev->ops->mem_free(f.dev, f.workspace);
     f.dev->ops->stream_destroy(f.dev, f.stream);

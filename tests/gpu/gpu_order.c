@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tests/gpu/gpu_order.c: memory order of the multi-block finishes. 10,000 back-to-back runs for each
- * finish at 2^12, 2^20 and 2^26 elements beside a stream that keeps the memory busy; config and grid change
- * from call to call on one workspace; every result is exact (CASES B03).
+ * tests/gpu/gpu_order.c: memory order of the multi-block finishes. 10,000 back-to-back runs for
+ * each finish at 2^12, 2^20 and 2^26 elements beside a stream that keeps the memory busy; config
+ * and grid change from call to call on one workspace; every result is exact (CASES B03).
  *
  *   gpu_order [RUNS]
  */
@@ -28,93 +28,125 @@ static void compile(rtune_device *dev, rtune_nvrtc *nvrtc, enum rtune_finish fin
     memset(jobs, 0, sizeof jobs);
     for (int i = 0; i < CONFIGS; i++) {
         jobs[i].problem = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 0);
-        jobs[i].config = (struct rtune_config){.block = blocks[i], .items = 4 * vectors[i],
-                                               .grid = {RTUNE_GRID_BLOCKS, 1}, .finish = finish,
+        jobs[i].config = (struct rtune_config){.block = blocks[i],
+                                               .items = 4 * vectors[i],
+                                               .grid = {RTUNE_GRID_BLOCKS, 1},
+                                               .finish = finish,
                                                .load = (enum rtune_load)(i % 3),
                                                .map = (enum rtune_map)(i % 2)};
     }
-    OK(rtune_nvrtc_compile(nvrtc, dev->identity.cc_major, dev->identity.cc_minor, jobs, CONFIGS, 0, NULL,
-                           &err), &err);
+    OK(rtune_nvrtc_compile(nvrtc, dev->identity.cc_major, dev->identity.cc_minor, jobs, CONFIGS, 0,
+                           NULL, &err),
+       &err);
     for (int i = 0; i < CONFIGS; i++) {
         OK(jobs[i].error.status, &jobs[i].error);
         configs[i] = jobs[i].config;
-        OK(dev->ops->kernel_open(dev, &jobs[i].problem, &jobs[i].config, jobs[i].image, jobs[i].size,
-                                 &kernels[i], &err), &err);
+        OK(dev->ops->kernel_open(dev, &jobs[i].problem, &jobs[i].config, jobs[i].image,
+                                 jobs[i].size, &kernels[i], &err),
+           &err);
         free(jobs[i].image);
     }
 }
 
-int main(int argc, char **argv) {
-    const int runs = argc > 1 ? atoi(argv[1]) : 10000;
-    const uint64_t sizes[] = {1u << 12, 1u << 20, 1u << 26};
+struct bed {
+    rtune_device *dev;
+    rtune_nvrtc *nvrtc;
+    rtune_kernel *read;
+    void *stream, *other; /* the reductions', and the one that keeps the memory busy */
+    void *in, *out, *workspace, *big, *sink;
+    struct noise noise;
+    int64_t *results;
+    int runs;
+    struct rtune_rng rng;
+};
+
+static const uint64_t sizes[] = {1u << 12, 1u << 20, 1u << 26};
+
+static void setup(struct bed *b) {
     const size_t noise_bytes = (size_t)512 << 20;
-    struct gpu_cuda cu;
     struct rtune_error err;
-    rtune_device *dev = NULL;
-    rtune_nvrtc *nvrtc = NULL;
-    rtune_kernel *read = NULL;
-    void *stream, *other, *in, *out, *workspace, *big, *sink;
-    struct rtune_rng rng = {20261129u, 0};
     struct rtune_device_request request = {.spec = "cuda:0"};
+    OK(rtune_nvrtc_open(&b->nvrtc, &err), &err);
+    OK(rtune_device_open(&request, &b->dev, &err), &err);
+    const struct rtune_device_ops *ops = b->dev->ops;
+    OK(ops->stream_create(b->dev, &b->stream, &err), &err);
+    OK(ops->stream_create(b->dev, &b->other, &err), &err);
+    OK(ops->mem_alloc(b->dev, sizes[2] * 4, &b->in, &err), &err);
+    OK(ops->mem_alloc(b->dev, (size_t)b->runs * 8, &b->out, &err), &err);
+    OK(ops->mem_alloc(b->dev, rtune_workspace_bytes(), &b->workspace, &err), &err);
+    OK(ops->mem_alloc(b->dev, noise_bytes, &b->big, &err), &err);
+    OK(ops->mem_alloc(b->dev, 64, &b->sink, &err), &err);
+    OK(ops->mem_set(b->dev, b->big, 0x55, noise_bytes, b->stream, &err), &err);
+    OK(ops->mem_set(b->dev, b->workspace, 0, rtune_workspace_bytes(), b->stream, &err), &err);
+    OK(ops->support_open(b->dev, "rtune_support_read", &b->read, &err), &err);
+    b->noise = (struct noise){b->big, noise_bytes, b->sink};
+    b->results = malloc((size_t)b->runs * 8);
+    CHECK(b->results != NULL, "out of memory");
+}
 
-    CHECK(runs > 0, "RUNS must be positive");
+static void teardown(struct bed *b) {
+    void *blocks[] = {b->in, b->out, b->workspace, b->big, b->sink};
+    free(b->results);
+    b->dev->ops->kernel_close(b->dev, b->read);
+    for (size_t i = 0; i < RTUNE_ARRAY_SIZE(blocks); i++)
+        b->dev->ops->mem_free(b->dev, blocks[i]);
+    b->dev->ops->stream_destroy(b->dev, b->stream);
+    b->dev->ops->stream_destroy(b->dev, b->other);
+    rtune_device_close(b->dev);
+    rtune_nvrtc_close(b->nvrtc);
+}
+
+/* All runs at one size, then one look at all results. */
+static void runs_at(struct bed *b, const char *finish, uint64_t n,
+                    const struct rtune_config *configs, rtune_kernel *const *kernels) {
+    const struct rtune_device_ops *ops = b->dev->ops;
+    const int quiet = n == sizes[2] ? 2 : 32; /* runs between two reads of the busy stream */
+    struct rtune_error err;
+    void *params[] = {&b->noise};
+    OK(ops->mem_set(b->dev, b->out, 0xAB, (size_t)b->runs * 8, b->stream, &err), &err);
+    for (int r = 0; r < b->runs; r++) {
+        const uint64_t i = rtune_rng_below(&b->rng, CONFIGS);
+        const uint64_t tile = (uint64_t)configs[i].block * configs[i].items;
+        const uint64_t most = rtune_min_u64(2 + n / tile, RTUNE_GRID_MAX);
+        if (r % quiet == 0)
+            OK(ops->support_launch(b->dev, b->read, 264, 256, params, b->other, &err), &err);
+        struct rtune_launch_request q = {.args = {.in = b->in,
+                                                  .out = (int64_t *)b->out + r,
+                                                  .workspace = b->workspace,
+                                                  .n = n,
+                                                  .scale = 1},
+                                         .grid = 1 + (uint32_t)rtune_rng_below(&b->rng, most),
+                                         .stream = b->stream};
+        OK(ops->launch(b->dev, kernels[i], &q, &err), &err);
+    }
+    OK(ops->stream_wait(b->dev, b->stream, &err), &err);
+    OK(ops->mem_get(b->dev, b->results, b->out, (size_t)b->runs * 8, &err), &err);
+    for (int r = 0; r < b->runs; r++)
+        CHECK(b->results[r] == (int64_t)n, "%s, n = %llu, run %d: %lld", finish,
+              (unsigned long long)n, r, (long long)b->results[r]);
+    OK(ops->stream_wait(b->dev, b->other, &err), &err);
+    printf("%s n=%llu: %d of %d runs exact\n", finish, (unsigned long long)n, b->runs, b->runs);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv) {
+    struct gpu_cuda cu;
+    struct bed b = {.runs = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 10000,
+                    .rng = {20261129u, 0}};
+    CHECK(b.runs > 0, "RUNS must be positive");
     gpu_open(&cu);
-    OK(rtune_nvrtc_open(&nvrtc, &err), &err);
-    OK(rtune_device_open(&request, &dev, &err), &err);
-    OK(dev->ops->stream_create(dev, &stream, &err), &err);
-    OK(dev->ops->stream_create(dev, &other, &err), &err);
-    OK(dev->ops->mem_alloc(dev, sizes[2] * 4, &in, &err), &err);
-    OK(dev->ops->mem_alloc(dev, (size_t)runs * 8, &out, &err), &err);
-    OK(dev->ops->mem_alloc(dev, rtune_workspace_bytes(), &workspace, &err), &err);
-    OK(dev->ops->mem_alloc(dev, noise_bytes, &big, &err), &err);
-    OK(dev->ops->mem_alloc(dev, 64, &sink, &err), &err);
-    OK(dev->ops->mem_set(dev, big, 0x55, noise_bytes, stream, &err), &err);
-    OK(dev->ops->mem_set(dev, workspace, 0, rtune_workspace_bytes(), stream, &err), &err);
-    CU(cu.cuMemsetD32((CUdeviceptr)(uintptr_t)in, 1, sizes[2]));
-    OK(dev->ops->support_open(dev, "rtune_support_read", &read, &err), &err);
-    struct noise args = {big, noise_bytes, sink};
-    void *params[] = {&args};
-    int64_t *results = malloc((size_t)runs * 8);
-    CHECK(results != NULL, "out of memory");
-
+    setup(&b);
+    CU(cu.cuMemsetD32((CUdeviceptr)(uintptr_t)b.in, 1, sizes[2]));
+    CU(cu.cuCtxSynchronize());
     for (int finish = RTUNE_FINISH_SLOTS; finish <= RTUNE_FINISH_LAST; finish++) {
         struct rtune_config configs[CONFIGS];
         rtune_kernel *kernels[CONFIGS];
-        compile(dev, nvrtc, (enum rtune_finish)finish, configs, kernels);
-        for (size_t s = 0; s < RTUNE_ARRAY_SIZE(sizes); s++) {
-            OK(dev->ops->mem_set(dev, out, 0xAB, (size_t)runs * 8, stream, &err), &err);
-            for (int r = 0; r < runs; r++) {
-                const uint64_t i = rtune_rng_below(&rng, CONFIGS);
-                const uint64_t tile = (uint64_t)configs[i].block * configs[i].items;
-                const uint64_t most = rtune_min_u64(2 + sizes[s] / tile, RTUNE_GRID_MAX);
-                if (r % (s == 2 ? 2 : 32) == 0)
-                    OK(dev->ops->support_launch(dev, read, 264, 256, params, other, &err), &err);
-                struct rtune_launch_request q = {
-                    .args = {.in = in, .out = (int64_t *)out + r, .workspace = workspace, .n = sizes[s],
-                             .scale = 1},
-                    .grid = 1 + (uint32_t)rtune_rng_below(&rng, most), .stream = stream};
-                OK(dev->ops->launch(dev, kernels[i], &q, &err), &err);
-            }
-            OK(dev->ops->stream_wait(dev, stream, &err), &err);
-            OK(dev->ops->mem_get(dev, results, out, (size_t)runs * 8, &err), &err);
-            for (int r = 0; r < runs; r++)
-                CHECK(results[r] == (int64_t)sizes[s], "%s, n = %llu, run %d: %lld",
-                      rtune_finish_name((enum rtune_finish)finish), (unsigned long long)sizes[s], r,
-                      (long long)results[r]);
-            OK(dev->ops->stream_wait(dev, other, &err), &err);
-            printf("%s n=%llu: %d of %d runs exact\n", rtune_finish_name((enum rtune_finish)finish),
-                   (unsigned long long)sizes[s], runs, runs);
-            fflush(stdout);
-        }
-        for (int i = 0; i < CONFIGS; i++) dev->ops->kernel_close(dev, kernels[i]);
+        compile(b.dev, b.nvrtc, (enum rtune_finish)finish, configs, kernels);
+        for (size_t s = 0; s < RTUNE_ARRAY_SIZE(sizes); s++)
+            runs_at(&b, rtune_finish_name((enum rtune_finish)finish), sizes[s], configs, kernels);
+        for (int i = 0; i < CONFIGS; i++)
+            b.dev->ops->kernel_close(b.dev, kernels[i]);
     }
-    free(results);
-    dev->ops->kernel_close(dev, read);
-    void *blocks[] = {in, out, workspace, big, sink};
-    for (size_t i = 0; i < RTUNE_ARRAY_SIZE(blocks); i++) dev->ops->mem_free(dev, blocks[i]);
-    dev->ops->stream_destroy(dev, stream);
-    dev->ops->stream_destroy(dev, other);
-    rtune_device_close(dev);
-    rtune_nvrtc_close(nvrtc);
+    teardown(&b);
     return 0;
 }

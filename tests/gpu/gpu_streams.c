@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tests/gpu/gpu_streams.c: librtune on streams and in graphs, through the public interface: two streams at
- * once, 10,000 streams used once each, first call in a capture (CASES C07), two branches of one captured
- * graph, replay beside direct calls on the capture stream, late writes and a busy legacy stream (C09),
- * 512 results and one copy (B11).
+ * tests/gpu/gpu_streams.c: librtune on streams and in graphs, through the public interface: two
+ * streams at once, 10,000 streams used once each, first call in a capture (CASES C07), two branches
+ * of one captured graph, replay beside direct calls on the capture stream, late writes and a busy
+ * legacy stream (C09), 512 results and one copy (B11).
  */
 #include "rtune/rtune.h"
 
@@ -36,11 +36,15 @@ static void expect(uint64_t first, uint64_t count, int64_t want, const char *wha
 
 static void two_streams(void) {
     CUstream s[2];
-    for (int i = 0; i < 2; i++) CU(cu.cuStreamCreate(&s[i], CU_STREAM_NON_BLOCKING));
-    for (uint64_t r = 0; r < 8192; r++) reduce(N, r, s[r % 2], NULL);
-    for (int i = 0; i < 2; i++) CU(cu.cuStreamSynchronize(s[i]));
+    for (int i = 0; i < 2; i++)
+        CU(cu.cuStreamCreate(&s[i], CU_STREAM_NON_BLOCKING));
+    for (uint64_t r = 0; r < 8192; r++)
+        reduce(N, r, s[r % 2], NULL);
+    for (int i = 0; i < 2; i++)
+        CU(cu.cuStreamSynchronize(s[i]));
     expect(0, 8192, N, "two streams at once");
-    for (int i = 0; i < 2; i++) CU(cu.cuStreamDestroy(s[i]));
+    for (int i = 0; i < 2; i++)
+        CU(cu.cuStreamDestroy(s[i]));
 }
 
 static void many_streams(void) {
@@ -66,7 +70,8 @@ static void first_call_in_capture(void) {
     CU(cu.cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
     reduce(12345, 0, s, &launch);
     CU(cu.cuStreamEndCapture(s, &graph));
-    CHECK(launch.kernel == RTUNE_KERNEL_BUILTIN, "an unprepared capture is served by the built-in kernel");
+    CHECK(launch.kernel == RTUNE_KERNEL_BUILTIN,
+          "an unprepared capture is served by the built-in kernel");
     CU(cu.cuGraphInstantiate(&exec, graph, 0));
     CU(cu.cuMemGetInfo(&before, &total));
     for (unsigned r = 0; r < 100; r++) {
@@ -102,7 +107,8 @@ static void branches(void) {
     CU(cu.cuStreamBeginCapture(a, CU_STREAM_CAPTURE_MODE_GLOBAL));
     CU(cu.cuEventRecord(fork, a));
     CU(cu.cuStreamWaitEvent(b, fork, 0));
-    for (uint64_t r = 0; r < 16; r++) reduce(N, r, r % 2 ? b : a, NULL);
+    for (uint64_t r = 0; r < 16; r++)
+        reduce(N, r, r % 2 ? b : a, NULL);
     reduce(N, 16, replay, NULL); /* a stream that does not capture, meanwhile */
     CU(cu.cuEventRecord(join, b));
     CU(cu.cuStreamWaitEvent(a, join, 0));
@@ -110,7 +116,8 @@ static void branches(void) {
     CU(cu.cuGraphInstantiate(&exec, graph, 0));
     for (uint64_t r = 0; r < 400; r++) {
         CU(cu.cuGraphLaunch(exec, replay));
-        for (uint64_t k = 0; k < 20; k++) reduce(N, 16 + 20 * r + k, a, NULL);
+        for (uint64_t k = 0; k < 20; k++)
+            reduce(N, 16 + 20 * r + k, a, NULL);
     }
     CU(cu.cuStreamSynchronize(replay));
     CU(cu.cuStreamSynchronize(a));
@@ -121,7 +128,8 @@ static void branches(void) {
     CU(cu.cuEventDestroy(fork));
     CU(cu.cuEventDestroy(join));
     CUstream all[] = {a, b, replay};
-    for (int i = 0; i < 3; i++) CU(cu.cuStreamDestroy(all[i]));
+    for (int i = 0; i < 3; i++)
+        CU(cu.cuStreamDestroy(all[i]));
 }
 
 /* PTX of a kernel that spins for p0 nanoseconds. */
@@ -154,7 +162,8 @@ static void late_write(void) {
     const double call_ms = (double)(rtune_clock_ns() - start) / 1e6;
     CU(cu.cuMemcpyDtoHAsync(&got, results, 8, s));
     CU(cu.cuStreamSynchronize(s));
-    CHECK(cu.cuEventQuery(legacy_done) == CUDA_ERROR_NOT_READY, "the call waited for the legacy stream");
+    CHECK(cu.cuEventQuery(legacy_done) == CUDA_ERROR_NOT_READY,
+          "the call waited for the legacy stream");
     CHECK(got == 3 * (int64_t)N, "the late write was not seen: %lld", (long long)got);
     CHECK(call_ms < 5, "the call took %.1f ms", call_ms);
     printf("late write seen, legacy stream not waited for, call %.3f ms\n", call_ms);
@@ -168,10 +177,12 @@ static void many_results(void) {
     static int64_t host[512];
     CUstream s;
     CU(cu.cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-    for (uint64_t r = 0; r < 512; r++) reduce(N, r, s, NULL);
+    for (uint64_t r = 0; r < 512; r++)
+        reduce(N, r, s, NULL);
     CU(cu.cuMemcpyDtoHAsync(host, results, sizeof host, s));
     CU(cu.cuStreamSynchronize(s));
-    for (int r = 0; r < 512; r++) CHECK(host[r] == N, "result %d: %lld", r, (long long)host[r]);
+    for (int r = 0; r < 512; r++)
+        CHECK(host[r] == N, "result %d: %lld", r, (long long)host[r]);
     printf("512 reductions, one copy: right\n");
     CU(cu.cuStreamDestroy(s));
 }

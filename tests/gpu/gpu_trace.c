@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tests/gpu/gpu_trace.c: from the second rtune_reduce on, no driver call but the launch and what tells the
- * stream apart. Run it with the tracing driver of
- * tests/fake on LD_LIBRARY_PATH and RTUNE_TRACE_FILE set.
+ * tests/gpu/gpu_trace.c: from the second rtune_reduce on, no driver call but the launch and what
+ * tells the stream apart. Run it with the tracing driver of tests/fake on LD_LIBRARY_PATH and
+ * RTUNE_TRACE_FILE set.
  */
 #include "rtune/rtune.h"
 
 #include "tests/gpu/gpu.h"
 
-static const char *const cheap[] = {"cuLaunchKernel", "cuStreamGetCtx", "cuStreamGetId", "cuStreamIsCapturing",
-                                    "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent"};
+static const char *const cheap[] = {"cuLaunchKernel",      "cuStreamGetCtx",  "cuStreamGetId",
+                                    "cuStreamIsCapturing", "cuCtxGetCurrent", "cuCtxPushCurrent",
+                                    "cuCtxPopCurrent"};
 
 static long trace_size(const char *path) {
     FILE *f = fopen(path, "r");

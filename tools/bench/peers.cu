@@ -123,7 +123,7 @@ template <> struct names<long long> { static constexpr rtune_dtype id = RTUNE_I6
 
 struct row {
     size_t n;
-    double tuned, standard, cub, predicted;
+    double tuned, standard, cub;
     std::string config;
 };
 
@@ -136,101 +136,130 @@ rtune *open_library(const char *db) {
     return rt;
 }
 
-template <class T> void run(const options &o, rtune_op op) {
-    cudaStream_t s;
-    CUDA(cudaFree(nullptr));
-    CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-    rtune *tuned = open_library(o.db.empty() ? nullptr : o.db.c_str());
-    rtune *standard = open_library("none");
+template <class T> class bench {
+  public:
+    bench(const options &o, rtune_op op_) : opts(o), op(op_), stream(make_stream()), flush(stream),
+                                            time(stream, flush) {
+        tuned = open_library(o.db.empty() ? nullptr : o.db.c_str());
+        standard = open_library("none");
+        size_t free_bytes = 0, total = 0;
+        CUDA(cudaMemGetInfo(&free_bytes, &total));
+        most = size_t(1) << o.to;
+        while (most * sizeof(T) > free_bytes - (size_t(2) << 30)) most /= 2;
+        CUDA(cudaMalloc(&in, most * sizeof(T)));
+        CUDA(cudaMalloc(&out, 64));
+        fill_kernel<<<1056, 512, 0, stream>>>(in, most);
+        CUDA(cub_call(most));
+        CUDA(cudaMalloc(&temp, temp_bytes + 1));
+        for (int i = 0; i < 2000; i++) flush(); // clocks
+        CUDA(cudaStreamSynchronize(stream));
+    }
+    bench(const bench &) = delete;
+    ~bench() {
+        rtune_close(standard);
+        rtune_close(tuned);
+    }
 
-    size_t free_bytes = 0, total = 0;
-    CUDA(cudaMemGetInfo(&free_bytes, &total));
-    size_t most = size_t(1) << o.to;
-    while (most * sizeof(T) > free_bytes - (size_t(2) << 30)) most /= 2;
-    T *in;
-    long long *out; // three results, 16 bytes apart
-    CUDA(cudaMalloc(&in, most * sizeof(T)));
-    CUDA(cudaMalloc(&out, 64));
-    fill_kernel<<<1056, 512, 0, s>>>(in, most);
-    flusher flush(s);
-    stopwatch time(s, flush);
+    void run() {
+        for (size_t n = size_t(1) << opts.from; n <= most; n *= 2) measure(n);
+        print();
+    }
 
-    size_t temp_bytes = 0;
-    const auto cub_call = [&](void *temp, size_t &bytes, size_t n) {
+  private:
+    static cudaStream_t make_stream() {
+        cudaStream_t s;
+        CUDA(cudaFree(nullptr));
+        CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+        return s;
+    }
+
+    cudaError_t cub_call(size_t n) {
         T *result = reinterpret_cast<T *>(out + 4);
-        if (op == RTUNE_MIN) return cub::DeviceReduce::Min(temp, bytes, in, result, n, s);
-        if (op == RTUNE_MAX) return cub::DeviceReduce::Max(temp, bytes, in, result, n, s);
-        return cub::DeviceReduce::Sum(temp, bytes, in, result, n, s);
-    };
-    CUDA(cub_call(nullptr, temp_bytes, most));
-    void *temp;
-    CUDA(cudaMalloc(&temp, temp_bytes + 1));
+        if (op == RTUNE_MIN) return cub::DeviceReduce::Min(temp, temp_bytes, in, result, n, stream);
+        if (op == RTUNE_MAX) return cub::DeviceReduce::Max(temp, temp_bytes, in, result, n, stream);
+        return cub::DeviceReduce::Sum(temp, temp_bytes, in, result, n, stream);
+    }
 
-    for (int i = 0; i < 2000; i++) flush(); // clocks
-    CUDA(cudaStreamSynchronize(s));
-
-    std::vector<row> rows;
-    std::vector<double> launches;
-    double best_rate = 0; // bytes a microsecond
-    for (size_t n = size_t(1) << o.from; n <= most; n *= 2) {
+    void reduce(rtune *rt, size_t n, void *result) {
         rtune_problem p = RTUNE_PROBLEM(op, names<T>::id, n);
-        p.acc = RTUNE_NATIVE; // as CUB: the result has the input type
-        rtune_launch launch;
+        rtune_args a = RTUNE_ARGS(in, result);
         rtune_error err;
-        check_rtune(rtune_prepare(tuned, &p, 1, &err), err, "rtune_prepare");
-        check_rtune(rtune_prepare(standard, &p, 1, &err), err, "rtune_prepare");
-        const auto ours = [&](rtune *rt, void *result) {
-            rtune_args a = RTUNE_ARGS(in, result);
-            a.launch = &launch;
-            check_rtune(rtune_reduce(rt, &p, &a, s, &err), err, "rtune_reduce");
-        };
+        p.acc = RTUNE_NATIVE; // as CUB: the result has the input type
+        a.launch = &launch;
+        check_rtune(rtune_reduce(rt, &p, &a, stream, &err), err, "rtune_reduce");
+    }
+
+    void measure(size_t n) {
         std::vector<double> t, d, c;
-        const int samples = n * sizeof(T) >= (size_t(1) << 31) ? std::max(9, o.samples / 4) : o.samples;
-        for (int i = -2; i < samples; i++) { // two rounds to warm up
-            const double dd = time([&] { ours(standard, out + 2); });
-            const double cc = time([&] { CUDA(cub_call(temp, temp_bytes, n)); });
-            const double tt = time([&] { ours(tuned, out); });
-            const double ee = time([&] { empty_kernel<<<1, 32, 0, s>>>(); });
+        const int samples =
+            n * sizeof(T) >= (size_t(1) << 31) ? std::max(9, opts.samples / 4) : opts.samples;
+        for (int i = -2; i < samples; i++) { // two rounds to prepare and warm up
+            const double dd = time([&] { reduce(standard, n, out + 2); });
+            const double cc = time([&] { CUDA(cub_call(n)); });
+            const double tt = time([&] { reduce(tuned, n, out); });
+            const double ee = time([&] { empty_kernel<<<1, 32, 0, stream>>>(); });
             if (i < 0) continue;
             t.push_back(tt), d.push_back(dd), c.push_back(cc), launches.push_back(ee);
         }
-        T results[3];
-        for (int i = 0; i < 3; i++)
-            CUDA(cudaMemcpy(&results[i], out + 2 * i, sizeof(T), cudaMemcpyDeviceToHost));
-        if (results[0] != results[2] || results[1] != results[2]) {
-            std::fprintf(stderr, "bench_peers: n = %zu: results differ: %.17g %.17g %.17g\n", n,
-                         double(results[0]), double(results[1]), double(results[2]));
-            std::exit(1);
-        }
+        compare(n);
         char config[256];
         rtune_config_print(&launch.config, config, sizeof config);
         std::replace(config, config + std::strlen(config), ',', ' ');
-        const row r = {n, quantile(t, 0.5), quantile(d, 0.5), quantile(c, 0.25), launch.predicted_us,
-                       std::string(config)};
+        const row r = {n, quantile(t, 0.5), quantile(d, 0.5), quantile(c, 0.25), config};
         for (double us : {r.tuned, r.standard, r.cub})
             if (n * sizeof(T) >= (size_t(1) << 28))
                 best_rate = std::max(best_rate, double(n * sizeof(T)) / us);
         rows.push_back(r);
         std::printf("# n=%zu tuner_us=%.3f measured_us=%.3f source=%d kernel=%d grid=%u\n", n,
-                    launch.predicted_us, r.tuned, int(launch.source), int(launch.kernel), launch.grid);
+                    launch.predicted_us, r.tuned, int(launch.source), int(launch.kernel),
+                    launch.grid);
         std::fflush(stdout);
     }
-    cudaDeviceProp prop;
-    CUDA(cudaGetDeviceProperties(&prop, 0));
-    int runtime = 0;
-    CUDA(cudaRuntimeGetVersion(&runtime));
-    const double floor = quantile(launches, 0.5);
-    std::printf("# device=%s driver=%s cuda=%d.%d cub=%d commit=%s launch_us=%.3f read_TB_s=%.3f samples=%d\n",
-                prop.name, o.driver.c_str(), runtime / 1000, runtime % 1000 / 10, CUB_VERSION,
-                o.commit.c_str(), floor, best_rate / 1e6, o.samples);
-    for (const row &r : rows)
-        std::printf("%s,%s,%zu,cold,%.3f,%.3f,%.3f,%.3f,%s\n", o.op.c_str(), o.dtype.c_str(), r.n,
-                    r.tuned, r.standard, r.cub,
-                    floor + (best_rate > 0 ? double(r.n * sizeof(T)) / best_rate : 0),
-                    r.config.c_str());
-    rtune_close(standard);
-    rtune_close(tuned);
-}
+
+    void compare(size_t n) const {
+        T results[3];
+        for (int i = 0; i < 3; i++)
+            CUDA(cudaMemcpy(&results[i], out + 2 * i, sizeof(T), cudaMemcpyDeviceToHost));
+        if (results[0] == results[2] && results[1] == results[2]) return;
+        std::fprintf(stderr, "bench_peers: n = %zu: results differ: %.17g %.17g %.17g\n", n,
+                     double(results[0]), double(results[1]), double(results[2]));
+        std::exit(1);
+    }
+
+    void print() const {
+        cudaDeviceProp prop;
+        int runtime = 0;
+        CUDA(cudaGetDeviceProperties(&prop, 0));
+        CUDA(cudaRuntimeGetVersion(&runtime));
+        const double floor = quantile(launches, 0.5);
+        std::printf("# device=%s driver=%s cuda=%d.%d cub=%d commit=%s launch_us=%.3f "
+                    "read_TB_s=%.3f samples=%d\n",
+                    prop.name, opts.driver.c_str(), runtime / 1000, runtime % 1000 / 10, CUB_VERSION,
+                    opts.commit.c_str(), floor, best_rate / 1e6, opts.samples);
+        for (const row &r : rows)
+            std::printf("%s,%s,%zu,cold,%.3f,%.3f,%.3f,%.3f,%s\n", opts.op.c_str(),
+                        opts.dtype.c_str(), r.n, r.tuned, r.standard, r.cub,
+                        floor + (best_rate > 0 ? double(r.n * sizeof(T)) / best_rate : 0),
+                        r.config.c_str());
+    }
+
+    const options &opts;
+    const rtune_op op;
+    const cudaStream_t stream;
+    const flusher flush;
+    const stopwatch time;
+    rtune *tuned, *standard;
+    T *in = nullptr;
+    long long *out = nullptr; // three results, 16 bytes apart
+    void *temp = nullptr;     // CUB's; NULL asks for its size
+    size_t temp_bytes = 0, most = 0;
+    rtune_launch launch; // record of the last call
+    std::vector<row> rows;
+    std::vector<double> launches;
+    double best_rate = 0; // bytes a microsecond
+};
+
+template <class T> void run(const options &o, rtune_op op) { bench<T>(o, op).run(); }
 
 const char *value_of(int argc, char **argv, int &i) {
     if (i + 1 >= argc) {
@@ -238,6 +267,17 @@ const char *value_of(int argc, char **argv, int &i) {
         std::exit(2);
     }
     return argv[++i];
+}
+
+int number_of(int argc, char **argv, int &i) {
+    const char *name = argv[i], *text = value_of(argc, argv, i);
+    char *end;
+    const long x = std::strtol(text, &end, 10);
+    if (end == text || *end != '\0' || x < 0 || x > 1000000) {
+        std::fprintf(stderr, "bench_peers: %s %s: not a number\n", name, text);
+        std::exit(2);
+    }
+    return int(x);
 }
 
 } // namespace
@@ -251,9 +291,9 @@ int main(int argc, char **argv) {
         else if (a == "--db") o.db = value_of(argc, argv, i);
         else if (a == "--commit") o.commit = value_of(argc, argv, i);
         else if (a == "--driver") o.driver = value_of(argc, argv, i);
-        else if (a == "--from") o.from = std::atoi(value_of(argc, argv, i));
-        else if (a == "--to") o.to = std::atoi(value_of(argc, argv, i));
-        else if (a == "--samples") o.samples = std::atoi(value_of(argc, argv, i));
+        else if (a == "--from") o.from = number_of(argc, argv, i);
+        else if (a == "--to") o.to = number_of(argc, argv, i);
+        else if (a == "--samples") o.samples = number_of(argc, argv, i);
         else {
             std::fprintf(stderr, "bench_peers: unknown option %s\n", a.c_str());
             return 2;
