@@ -78,7 +78,8 @@ static void choose_references(struct rtune_agenda *agenda, bool all) {
         }
         if (chosen != SIZE_MAX) agenda->kinds[chosen].full = true;
     }
-    for (size_t k = 0; k < agenda->count && all; k++) agenda->kinds[k].full = true;
+    for (size_t k = 0; k < agenda->count && all; k++)
+        agenda->kinds[k].full = true;
 }
 
 /* References first, the rest in the order given. */
@@ -141,9 +142,9 @@ done:
     return status;
 }
 
-static enum rtune_status add_sizes(const struct rtune_tune_options *options, struct rtune_meter *meter,
-                                   struct rtune_agenda *agenda, struct rtune_kind *kind,
-                                   struct rtune_error *err) {
+static enum rtune_status add_sizes(const struct rtune_tune_options *options,
+                                   struct rtune_meter *meter, struct rtune_agenda *agenda,
+                                   struct rtune_kind *kind, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     size_t count = options->sizes != NULL ? options->size_count : SIZE_BITS + 1;
     uint64_t *wanted = calloc(count, sizeof(*wanted));
@@ -154,7 +155,8 @@ static enum rtune_status add_sizes(const struct rtune_tune_options *options, str
     for (size_t k = 0; k < count; k++)
         wanted[k] = options->sizes != NULL ? options->sizes[k] : UINT64_C(1) << k;
     qsort(wanted, count, sizeof(*wanted), compare_size);
-    for (size_t k = 0; k < count; k++) TRY(add_size(agenda, kind, meter, wanted[k], err));
+    for (size_t k = 0; k < count; k++)
+        TRY(add_size(agenda, kind, meter, wanted[k], err));
     agenda->steps += kind->size_count;
     agenda->size_most = rtune_max_u64(agenda->size_most, kind->size_count);
 done:
@@ -162,8 +164,9 @@ done:
     return status;
 }
 
-enum rtune_status rtune_agenda_make(const struct rtune_tune_options *options, struct rtune_meter *meter,
-                                    struct rtune_agenda *agenda, struct rtune_error *err) {
+enum rtune_status rtune_agenda_make(const struct rtune_tune_options *options,
+                                    struct rtune_meter *meter, struct rtune_agenda *agenda,
+                                    struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     memset(agenda, 0, sizeof(*agenda));
     TRY(add_kinds(options, agenda, err));
@@ -173,9 +176,10 @@ enum rtune_status rtune_agenda_make(const struct rtune_tune_options *options, st
         TRY(add_sizes(options, meter, agenda, &agenda->kinds[k], err));
     if (options->sizes == NULL) agenda->size_skipped = 0;
     if (agenda->steps == 0)
-        TRY(rtune_err_set(err, RTUNE_RANGE,
-                          "sizes: nothing to measure: the free memory (%llu MiB) holds none of them",
-                          (unsigned long long)(meter->info.free_bytes >> 20)));
+        TRY(rtune_err_set(
+            err, RTUNE_RANGE,
+            "sizes: nothing to measure: the free memory (%llu MiB) holds none of them",
+            (unsigned long long)(meter->info.free_bytes >> 20)));
 done:
     if (status != RTUNE_OK) rtune_agenda_free(agenda);
     return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tuner/agenda.h: which problems a session tunes at which sizes, in order, and what has been decided. */
+/* tuner/agenda.h: which problems a session tunes at which sizes, in order, and what has been
+ * decided. */
 #ifndef RTUNE_TUNER_AGENDA_H
 #define RTUNE_TUNER_AGENDA_H
 
@@ -31,7 +32,7 @@ struct rtune_kind {
     size_t reference;             /* index of the kind that this one is seeded from */
     uint64_t *sizes;
     size_t size_count;
-    struct rtune_decision *decisions; /* of each size */
+    struct rtune_decision *decisions;    /* of each size */
     struct rtune_remembered *remembered; /* the last size's good candidates, best first */
     size_t remembered_count;
     size_t remembered_capacity;
@@ -49,8 +50,9 @@ struct rtune_agenda {
 };
 
 /* Errors: INVALID, UNSUPPORTED (a problem asked for by name), RANGE (nothing fits the memory). */
-enum rtune_status rtune_agenda_make(const struct rtune_tune_options *options, struct rtune_meter *meter,
-                                    struct rtune_agenda *agenda, struct rtune_error *err);
+enum rtune_status rtune_agenda_make(const struct rtune_tune_options *options,
+                                    struct rtune_meter *meter, struct rtune_agenda *agenda,
+                                    struct rtune_error *err);
 void rtune_agenda_free(struct rtune_agenda *agenda);
 
 bool rtune_kind_is_banned(const struct rtune_kind *kind, const struct rtune_config *config);

@@ -74,7 +74,8 @@ enum rtune_status rtune_bench_warm_up(struct rtune_bench *bench, struct rtune_be
     uint64_t bytes = 0;
     TRY(settle(bench, &read_us, &bytes, err));
     uint64_t start = rtune_clock_ns();
-    for (size_t k = 0; k < FLOOR_SAMPLES; k++) TRY(rig->ops->floor(rig, &floors[k], err));
+    for (size_t k = 0; k < FLOOR_SAMPLES; k++)
+        TRY(rig->ops->floor(rig, &floors[k], err));
     floor->overhead_us = (double)(rtune_clock_ns() - start) / 1000.0 / FLOOR_SAMPLES;
     floor->floor_us = rtune_stats_quantile(floors, FLOOR_SAMPLES, 0.5);
     floor->read_gbs = read_us > 0 ? (double)bytes / read_us / 1000.0 : 0;
@@ -104,8 +105,8 @@ static void open_candidate(struct rtune_bench *bench, struct rtune_bench_run *ru
     enum rtune_status status = rtune_config_check(&c->config, run->problem.dtype, &why);
     if (status == RTUNE_OK) {
         verdict.reason = RTUNE_REASON_COMPILE;
-        status = rtune_shelf_get(bench->shelf, &run->problem, &c->config, c->image_at, c->image_size,
-                                 &kernel, &why);
+        status = rtune_shelf_get(bench->shelf, &run->problem, &c->config, c->image_at,
+                                 c->image_size, &kernel, &why);
     }
     if (status != RTUNE_OK) {
         struct rtune_error again;
@@ -117,7 +118,8 @@ static void open_candidate(struct rtune_bench *bench, struct rtune_bench_run *ru
     uint32_t resident = dev->ops->kernel_resident(kernel);
     c->shot = (struct rtune_shot){
         .kernel = kernel,
-        .grid = rtune_grid_resolve(&c->config, run->problem.dtype, run->problem.n, dev->units, resident),
+        .grid = rtune_grid_resolve(&c->config, run->problem.dtype, run->problem.n, dev->units,
+                                   resident),
         .n = run->problem.n,
         .output = RTUNE_RIG_OUTPUTS - 1,
         .dtype = run->problem.dtype,
@@ -126,8 +128,8 @@ static void open_candidate(struct rtune_bench *bench, struct rtune_bench_run *ru
 }
 
 /* One candidate against the data that is set up. */
-static void verify(struct rtune_bench *bench, struct rtune_bench_run *run, struct rtune_check *check,
-                   size_t slot, bool parts) {
+static void verify(struct rtune_bench *bench, struct rtune_bench_run *run,
+                   struct rtune_check *check, size_t slot, bool parts) {
     struct rtune_bench_candidate *c = &run->candidates[slot];
     struct rtune_verdict verdict;
     double us = 0;
@@ -164,8 +166,8 @@ done:
     return status;
 }
 
-/* Filling and checking random data costs a pass over the input; on a cpu that is most of the time there
- * is, so beyond this size the exact data has to do. */
+/* Filling and checking random data costs a pass over the input; on a cpu that is most of the time
+ * there is, so beyond this size the exact data has to do. */
 static bool random_is_cheap(const struct rtune_bench *bench, uint64_t n) {
     return bench->rig->dev->cuda || n <= UINT64_C(1) << 22;
 }
@@ -179,13 +181,15 @@ static bool any_alive(const struct rtune_bench_run *run) {
 static enum rtune_status make_room(struct rtune_bench_run *run, struct rtune_error *err) {
     double *all = calloc(run->count * run->samples, sizeof(*all));
     if (all == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "samples: out of memory");
-    for (size_t k = 0; k < run->count; k++) run->candidates[k].us = all + k * run->samples;
+    for (size_t k = 0; k < run->count; k++)
+        run->candidates[k].us = all + k * run->samples;
     return RTUNE_OK;
 }
 
 void rtune_bench_run_free(struct rtune_bench_run *run) {
     if (run->count > 0) free(run->candidates[0].us);
-    for (size_t k = 0; k < run->count; k++) run->candidates[k].us = NULL;
+    for (size_t k = 0; k < run->count; k++)
+        run->candidates[k].us = NULL;
 }
 
 enum rtune_status rtune_bench_measure(struct rtune_bench *bench, struct rtune_bench_run *run,

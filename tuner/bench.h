@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuner/bench.h: one request's measurements on a rig: verify every candidate, time them interleaved, verify
- * them again. Knows no process and no socket: it tells a listener what it is about to run, so that whoever
- * watches knows whom to blame.
+ * tuner/bench.h: one request's measurements on a rig: verify every candidate, time them
+ * interleaved, verify them again. Knows no process and no socket: it tells a listener what it is
+ * about to run, so that whoever watches knows whom to blame.
  */
 #ifndef RTUNE_TUNER_BENCH_H
 #define RTUNE_TUNER_BENCH_H
@@ -18,7 +18,7 @@ struct rtune_bench_candidate {
     uint32_t image_size;
     struct rtune_shot shot; /* set by the run */
     bool alive;
-    double *us;             /* samples, one per round; set by the run */
+    double *us; /* samples, one per round; set by the run */
 };
 
 struct rtune_bench_run {
@@ -32,7 +32,8 @@ struct rtune_bench_run {
     bool clock_drop, foreign_load;
 };
 
-/* What the run tells. at: a slot, or a value of enum rtune_at (tuner/wire.h). fail: a candidate is out. */
+/* What the run tells. at: a slot, or a value of enum rtune_at (tuner/wire.h). fail: a candidate is
+ * out. */
 struct rtune_bench_listener {
     void (*at)(void *user, uint32_t slot);
     void (*fail)(void *user, uint32_t slot, const struct rtune_verdict *verdict);
@@ -41,12 +42,12 @@ struct rtune_bench_listener {
 
 enum { RTUNE_BENCH_HISTORY = 64 };
 struct rtune_bench {
-    rtune_rig *rig;      /* borrowed */
+    rtune_rig *rig; /* borrowed */
     struct rtune_input input;
     struct rtune_shelf *shelf; /* borrowed */
     struct rtune_bench_listener listener;
-    bool dead;           /* a candidate broke the device */
-    double probe_us;     /* this session's own best clock: time of the probe at it; 0: not known */
+    bool dead;       /* a candidate broke the device */
+    double probe_us; /* this session's own best clock: time of the probe at it; 0: not known */
     double history[RTUNE_BENCH_HISTORY]; /* recent probes */
     size_t history_count;
 };
@@ -65,7 +66,8 @@ enum rtune_status rtune_bench_warm_up(struct rtune_bench *bench, struct rtune_be
                                       struct rtune_error *err);
 
 /* On success the candidates still alive have run->samples samples each in us (freed with
- * rtune_bench_run_free). Fails only when the device does; a candidate that broke it was told as fatal. */
+ * rtune_bench_run_free). Fails only when the device does; a candidate that broke it was told as
+ * fatal. */
 enum rtune_status rtune_bench_measure(struct rtune_bench *bench, struct rtune_bench_run *run,
                                       struct rtune_error *err);
 void rtune_bench_run_free(struct rtune_bench_run *run);

@@ -65,7 +65,8 @@ static enum rtune_status run_twice(struct rtune_check *check, const struct rtune
         double took = (double)(rtune_clock_ns() - start) / 1000.0;
         if (us != NULL && (k == 0 || took < *us || rig->dev->cuda)) *us = took;
     }
-    TRY(ops->mem_get(rig->dev, results, rtune_rig_output(rig, 0), 2 * RTUNE_RIG_OUTPUT_STRIDE, err));
+    TRY(ops->mem_get(rig->dev, results, rtune_rig_output(rig, 0), 2 * RTUNE_RIG_OUTPUT_STRIDE,
+                     err));
 done:
     return status;
 }
@@ -106,7 +107,8 @@ static void check_view(struct rtune_check *check, const struct rtune_data_view *
 }
 
 void rtune_check_whole(struct rtune_check *check, const struct rtune_shot *shot,
-                       const struct rtune_config *config, double *us, struct rtune_verdict *verdict) {
+                       const struct rtune_config *config, double *us,
+                       struct rtune_verdict *verdict) {
     check_view(check, &check->view, shot, config, us, verdict);
 }
 
@@ -132,7 +134,8 @@ void rtune_check_parts(struct rtune_check *check, const struct rtune_shot *shot,
         check_view(check, &view, shot, config, NULL, verdict);
         if (verdict->reason != RTUNE_REASON_CORRECT) return;
     }
-    /* The words of extremes cannot lose an element; there the poke decides, if it is in the range. */
+    /* The words of extremes cannot lose an element; there the poke decides, if it is in the range.
+     */
     bool poke_decides = check->view.poke.active && check->view.poke.place > 0;
     if (n < 2 || (data == RTUNE_DATA_EXTREME && !poke_decides)) return;
     struct rtune_data_view tail = check->view;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * data.c: the generator of kernels/device/support.cuh in C, and what follows from its words. The functions
- * of the two files are the same line by line; tests/tuner compares them.
+ * data.c: the generator of kernels/device/support.cuh in C, and what follows from its words. The
+ * functions of the two files are the same line by line; tests/tuner compares them.
  */
 #include "tuner/data.h"
 
@@ -33,10 +33,16 @@ enum rtune_status rtune_data_select(const struct rtune_problem *problem, enum rt
         return rtune_err_set(err, RTUNE_UNSUPPORTED, "%s data for %s: no generator",
                              random ? "random" : "exact", rtune_dtype_name(problem->dtype));
     switch (problem->op) {
-    case RTUNE_SUM: *data = random ? RTUNE_DATA_SUM_RANDOM : RTUNE_DATA_SUM_EXACT; return RTUNE_OK;
-    case RTUNE_PROD: *data = random ? RTUNE_DATA_PROD_RANDOM : RTUNE_DATA_PROD_EXACT; return RTUNE_OK;
+    case RTUNE_SUM:
+        *data = random ? RTUNE_DATA_SUM_RANDOM : RTUNE_DATA_SUM_EXACT;
+        return RTUNE_OK;
+    case RTUNE_PROD:
+        *data = random ? RTUNE_DATA_PROD_RANDOM : RTUNE_DATA_PROD_EXACT;
+        return RTUNE_OK;
     case RTUNE_MIN:
-    case RTUNE_MAX: *data = RTUNE_DATA_EXTREME; return RTUNE_OK;
+    case RTUNE_MAX:
+        *data = RTUNE_DATA_EXTREME;
+        return RTUNE_OK;
     default:
         return rtune_err_set(err, RTUNE_UNSUPPORTED, "data for %s: no generator",
                              rtune_op_name(problem->op));
@@ -61,7 +67,8 @@ static uint32_t float_class(enum rtune_data data, uint64_t seed, uint64_t i) {
     return magnitude << 1 | sign;
 }
 
-static uint32_t element_class(enum rtune_data data, enum rtune_dtype dtype, uint64_t seed, uint64_t i) {
+static uint32_t element_class(enum rtune_data data, enum rtune_dtype dtype, uint64_t seed,
+                              uint64_t i) {
     if (is_float(dtype)) return float_class(data, seed, i);
     return (uint32_t)(rtune_rng_at(seed, i) >> 61);
 }
@@ -71,10 +78,14 @@ static int64_t element_k(enum rtune_data data, enum rtune_dtype dtype, uint64_t 
     uint64_t r = rtune_rng_at(seed, i);
     int32_t high = (int32_t)(r >> 32);
     switch (dtype) {
-    case RTUNE_F32: return data == RTUNE_DATA_SUM_EXACT ? (int64_t)(r >> 61) * 2 - 7 : high >> 8;
-    case RTUNE_F64: return data == RTUNE_DATA_SUM_EXACT ? (high | 1) : (int64_t)r >> 11;
-    case RTUNE_I32: return data == RTUNE_DATA_EXTREME ? high >> 1 : (high | 1);
-    default: return data == RTUNE_DATA_EXTREME ? (int64_t)r >> 1 : ((int64_t)r | 1);
+    case RTUNE_F32:
+        return data == RTUNE_DATA_SUM_EXACT ? (int64_t)(r >> 61) * 2 - 7 : high >> 8;
+    case RTUNE_F64:
+        return data == RTUNE_DATA_SUM_EXACT ? (high | 1) : (int64_t)r >> 11;
+    case RTUNE_I32:
+        return data == RTUNE_DATA_EXTREME ? high >> 1 : (high | 1);
+    default:
+        return data == RTUNE_DATA_EXTREME ? (int64_t)r >> 1 : ((int64_t)r | 1);
     }
 }
 
@@ -83,8 +94,10 @@ static uint64_t odd(uint32_t c) { return rtune_rng_at(0x6f6464, c) | 1; }
 static uint64_t bits_of(enum rtune_dtype dtype, double x) {
     uint64_t bits = 0;
     float f = (float)x;
-    if (dtype == RTUNE_F32) memcpy(&bits, &f, sizeof(f));
-    else memcpy(&bits, &x, sizeof(x));
+    if (dtype == RTUNE_F32)
+        memcpy(&bits, &f, sizeof(f));
+    else
+        memcpy(&bits, &x, sizeof(x));
     return bits;
 }
 
@@ -109,7 +122,8 @@ static double class_value(enum rtune_data data, uint32_t c) {
     return c & 1 ? -x : x;
 }
 
-uint64_t rtune_data_element(enum rtune_data data, enum rtune_dtype dtype, uint64_t seed, uint64_t i) {
+uint64_t rtune_data_element(enum rtune_data data, enum rtune_dtype dtype, uint64_t seed,
+                            uint64_t i) {
     if (!is_prod(data)) return bits_of_k(data, dtype, element_k(data, dtype, seed, i));
     uint32_t c = element_class(data, dtype, seed, i);
     return is_float(dtype) ? bits_of(dtype, class_value(data, c)) : low_bits(dtype, odd(c));
@@ -167,7 +181,8 @@ static uint64_t extreme_bits(const struct rtune_problem *problem) {
 }
 
 struct rtune_poke rtune_data_poke(const struct rtune_problem *problem, enum rtune_data_set set,
-                                  uint64_t seed, const struct rtune_data_words *words, uint64_t place) {
+                                  uint64_t seed, const struct rtune_data_words *words,
+                                  uint64_t place) {
     struct rtune_poke poke = {.active = true, .place = place};
     bool extreme = problem->op == RTUNE_MIN || problem->op == RTUNE_MAX;
     if (extreme && set == RTUNE_SET_EXACT) {
@@ -199,7 +214,8 @@ static double unit_roundoff(enum rtune_dtype dtype) {
     return dtype == RTUNE_F32 ? 0x1p-24 : 0x1p-53;
 }
 
-static void expect_sum(const struct rtune_data_view *view, uint64_t chain, struct rtune_expect *expect) {
+static void expect_sum(const struct rtune_data_view *view, uint64_t chain,
+                       struct rtune_expect *expect) {
     enum rtune_dtype dtype = view->problem.dtype;
     const uint64_t *w = view->words.word;
     uint64_t total = (w[0] << 26) + w[1];
@@ -211,8 +227,7 @@ static void expect_sum(const struct rtune_data_view *view, uint64_t chain, struc
         long double k = (long double)(int64_t)w[0] * 0x1p26L + (long double)w[1];
         expect->exact = false;
         expect->value = (double)(k * (long double)k_scale(RTUNE_DATA_SUM_RANDOM, dtype));
-        expect->tolerance =
-            ((double)chain + 64.0) * unit_roundoff(dtype) * (double)view->problem.n;
+        expect->tolerance = ((double)chain + 64.0) * unit_roundoff(dtype) * (double)view->problem.n;
     }
 }
 
@@ -229,8 +244,10 @@ static long double factor_product(uint64_t ups, uint64_t downs) {
     while (ups + downs > 0) {
         bool up = downs == 0 || (ups > 0 && x < 1.0L);
         x *= up ? 1.5L : 0.75L;
-        if (up) ups--;
-        else downs--;
+        if (up)
+            ups--;
+        else
+            downs--;
     }
     return x;
 }
@@ -276,8 +293,10 @@ static void expect_extreme(const struct rtune_data_view *view, struct rtune_expe
     expect->bits = bits_of_k(RTUNE_DATA_EXTREME, p->dtype, (int64_t)(key ^ SIGN_BIT));
     if (!poke_in_range(view)) return;
     bool ignore = p->nan_rule == RTUNE_NAN_IGNORE && p->n > 1;
-    if (view->set == RTUNE_SET_EXACT) expect->bits = view->poke.bits;
-    else if (!ignore) expect->bits = nan_bits(p->dtype, true);
+    if (view->set == RTUNE_SET_EXACT)
+        expect->bits = view->poke.bits;
+    else if (!ignore)
+        expect->bits = nan_bits(p->dtype, true);
 }
 
 void rtune_data_expect(const struct rtune_data_view *view, uint64_t chain,
@@ -287,9 +306,15 @@ void rtune_data_expect(const struct rtune_data_view *view, uint64_t chain,
     expect->dtype = rtune_result_dtype(&view->problem);
     expect->size = (uint32_t)rtune_dtype_size(expect->dtype);
     switch (view->problem.op) {
-    case RTUNE_SUM: expect_sum(view, chain, expect); break;
-    case RTUNE_PROD: expect_prod(view, expect); break;
-    default: expect_extreme(view, expect); break;
+    case RTUNE_SUM:
+        expect_sum(view, chain, expect);
+        break;
+    case RTUNE_PROD:
+        expect_prod(view, expect);
+        break;
+    default:
+        expect_extreme(view, expect);
+        break;
     }
 }
 
@@ -310,8 +335,10 @@ static double double_of(enum rtune_dtype dtype, uint64_t bits) {
 static void print_value(enum rtune_dtype dtype, uint64_t bits, char *text, size_t size) {
     if (is_float(dtype)) {
         double x = double_of(dtype, bits);
-        if (isfinite(x)) rtune_print_double(x, text, size);
-        else snprintf(text, size, "%s", isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
+        if (isfinite(x))
+            rtune_print_double(x, text, size);
+        else
+            snprintf(text, size, "%s", isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
     } else {
         int64_t value = dtype == RTUNE_I32 ? (int32_t)(uint32_t)bits : (int64_t)bits;
         snprintf(text, size, "%lld", (long long)value);

@@ -19,11 +19,8 @@ static const struct rtune_share ladder[] = {
     {ALL, {5, 11, 41, 48, 12}}, /* exhaustive */
     {ALL, {3, 8, 25, 24, 8}},   /* standard */
     {128, {3, 6, 17, 16, 6}},   /* quick */
-    {48, {2, 4, 11, 12, 5}},
-    {24, {2, 3, 9, 8, 4}},
-    {12, {1, 2, 7, 5, 3}},
-    {8, {1, 0, 5, 0, 3}},
-    {4, {1, 0, 3, 0, 2}},
+    {48, {2, 4, 11, 12, 5}},    {24, {2, 3, 9, 8, 4}}, {12, {1, 2, 7, 5, 3}},
+    {8, {1, 0, 5, 0, 3}},       {4, {1, 0, 3, 0, 2}},
 };
 
 static size_t first_rung(enum rtune_effort effort) {
@@ -37,7 +34,8 @@ double rtune_effort_cap(enum rtune_effort effort, bool full) {
 }
 
 double rtune_effort_seconds(const struct rtune_share *share, const struct rtune_cost *cost) {
-    /* A verification is four launches before and after timing, and a few waits; finalists have ten more. */
+    /* A verification is four launches before and after timing, and a few waits; finalists have ten
+     * more. */
     double sample = cost->overhead_us + cost->launch_us, verify = 100 + 4 * cost->launch_us;
     const struct rtune_rounds *r = &share->rounds;
     double second = r->samples2 == 0 ? 0 : fmin(2 + r->keep1, (double)share->candidates);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuner/effort.h: how much is measured at one size, from the effort asked for and the time there is. Counts
- * shrink before sizes are dropped.
+ * tuner/effort.h: how much is measured at one size, from the effort asked for and the time there
+ * is. Counts shrink before sizes are dropped.
  */
 #ifndef RTUNE_TUNER_EFFORT_H
 #define RTUNE_TUNER_EFFORT_H
@@ -20,10 +20,11 @@ struct rtune_share {
     struct rtune_rounds rounds;
 };
 
-/* Seconds that one size should take at most, however much time there is; full: every config of the space
- * is a candidate. INFINITY where the effort knows no limit. */
+/* Seconds that one size should take at most, however much time there is; full: every config of the
+ * space is a candidate. INFINITY where the effort knows no limit. */
 double rtune_effort_cap(enum rtune_effort effort, bool full);
-/* The most that is measured within seconds; never less than the default and three others, three rounds. */
+/* The most that is measured within seconds; never less than the default and three others, three
+ * rounds. */
 struct rtune_share rtune_effort_share(enum rtune_effort effort, size_t candidates,
                                       const struct rtune_cost *cost, double seconds);
 /* Estimated time of a share. */

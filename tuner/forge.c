@@ -49,8 +49,10 @@ enum rtune_status rtune_forge_open(const struct rtune_forge_options *options, rt
     if (forge->images < 0)
         TRY(rtune_err_set_errno(err, RTUNE_IO, errno, "kernels: no anonymous file"));
 done:
-    if (status == RTUNE_OK) *out = forge;
-    else rtune_forge_close(forge);
+    if (status == RTUNE_OK)
+        *out = forge;
+    else
+        rtune_forge_close(forge);
     return status;
 }
 
@@ -68,7 +70,8 @@ void rtune_forge_target(rtune_forge *forge, const struct rtune_identity *identit
 
 void rtune_forge_close(rtune_forge *forge) {
     if (forge == NULL) return;
-    for (size_t k = 0; k < forge->count; k++) free(forge->list[k].why);
+    for (size_t k = 0; k < forge->count; k++)
+        free(forge->list[k].why);
     free(forge->list);
     rtune_nvrtc_close(forge->nvrtc);
     if (forge->images >= 0) close(forge->images);
@@ -86,8 +89,7 @@ int rtune_forge_images(const rtune_forge *forge) { return forge->images; }
 static bool is_builtin(const rtune_forge *forge, const struct rtune_problem *problem,
                        const struct rtune_config *config) {
     struct rtune_config standard = rtune_config_default(problem, true);
-    return !forge->cuda ||
-           (forge->builtin && rtune_config_same_instance(config, &standard));
+    return !forge->cuda || (forge->builtin && rtune_config_same_instance(config, &standard));
 }
 
 bool rtune_forge_can(const rtune_forge *forge, const struct rtune_problem *problem,
@@ -111,7 +113,8 @@ static const struct instance *known(const rtune_forge *forge, const struct rtune
 static enum rtune_status grow(rtune_forge *forge, size_t more, struct rtune_error *err) {
     if (forge->count + more <= forge->capacity) return RTUNE_OK;
     size_t capacity = forge->capacity == 0 ? 256 : forge->capacity;
-    while (capacity < forge->count + more) capacity *= 2;
+    while (capacity < forge->count + more)
+        capacity *= 2;
     struct instance *list = realloc(forge->list, capacity * sizeof(*list));
     if (list == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "kernels: out of memory");
     forge->list = list;
@@ -122,10 +125,12 @@ static enum rtune_status grow(rtune_forge *forge, size_t more, struct rtune_erro
 static enum rtune_status write_image(rtune_forge *forge, const char *image, size_t size,
                                      struct rtune_error *err) {
     for (size_t done = 0; done < size;) {
-        ssize_t put = pwrite(forge->images, image + done, size - done, (off_t)(forge->bytes + done));
+        ssize_t put =
+            pwrite(forge->images, image + done, size - done, (off_t)(forge->bytes + done));
         if (put < 0 && errno == EINTR) continue;
         if (put <= 0)
-            return rtune_err_set_errno(err, RTUNE_IO, put < 0 ? errno : EIO, "kernels: cannot write");
+            return rtune_err_set_errno(err, RTUNE_IO, put < 0 ? errno : EIO,
+                                       "kernels: cannot write");
         done += (size_t)put;
     }
     return RTUNE_OK;
@@ -177,7 +182,8 @@ done:
 
 /* The distinct instances among the configs that must be compiled; jobs has room for all. */
 static size_t list_jobs(const rtune_forge *forge, const struct rtune_problem *problem,
-                        const struct rtune_config *configs, size_t count, struct rtune_compiled *jobs) {
+                        const struct rtune_config *configs, size_t count,
+                        struct rtune_compiled *jobs) {
     size_t found = 0;
     for (size_t k = 0; k < count; k++) {
         bool listed = forge->nvrtc == NULL || is_builtin(forge, problem, &configs[k]) ||

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuner/forge.h: compiled kernels of a session. Each instance is compiled once, at need, by NVRTC, into an
- * anonymous file that worker processes read. Without NVRTC only the built-in instances exist.
+ * tuner/forge.h: compiled kernels of a session. Each instance is compiled once, at need, by NVRTC,
+ * into an anonymous file that worker processes read. Without NVRTC only the built-in instances
+ * exist.
  */
 #ifndef RTUNE_TUNER_FORGE_H
 #define RTUNE_TUNER_FORGE_H
@@ -21,8 +22,8 @@ struct rtune_forge_options {
 
 enum rtune_status rtune_forge_open(const struct rtune_forge_options *options, rtune_forge **forge,
                                    struct rtune_error *err);
-/* Say what to compile for, once: nothing, and every config counts as built in, unless it is a CUDA device.
- * Never fails for lack of NVRTC: rtune_forge_missing says why there is none. */
+/* Say what to compile for, once: nothing, and every config counts as built in, unless it is a CUDA
+ * device. Never fails for lack of NVRTC: rtune_forge_missing says why there is none. */
 void rtune_forge_target(rtune_forge *forge, const struct rtune_identity *identity);
 void rtune_forge_close(rtune_forge *forge); /* NULL is accepted */
 
@@ -36,15 +37,16 @@ int rtune_forge_images(const rtune_forge *forge);
 /* Can this config be measured at all: built in, or can it be compiled? */
 bool rtune_forge_can(const rtune_forge *forge, const struct rtune_problem *problem,
                      const struct rtune_config *config);
-/* Compile those of the configs that are neither built in nor compiled yet. Errors: INTERRUPTED, NO_MEMORY,
- * IO; an instance that does not compile is no error here. */
+/* Compile those of the configs that are neither built in nor compiled yet. Errors: INTERRUPTED,
+ * NO_MEMORY, IO; an instance that does not compile is no error here. */
 enum rtune_status rtune_forge_need(rtune_forge *forge, const struct rtune_problem *problem,
                                    const struct rtune_config *configs, size_t count,
                                    struct rtune_error *err);
 /* Number of instances that rtune_forge_need would compile. */
 size_t rtune_forge_count(const rtune_forge *forge, const struct rtune_problem *problem,
                          const struct rtune_config *configs, size_t count);
-/* Where the image of a config is; *size 0: built in. COMPILE with the compiler's words if it has none. */
+/* Where the image of a config is; *size 0: built in. COMPILE with the compiler's words if it has
+ * none. */
 enum rtune_status rtune_forge_find(const rtune_forge *forge, const struct rtune_problem *problem,
                                    const struct rtune_config *config, uint64_t *at, uint32_t *size,
                                    struct rtune_error *err);

@@ -68,8 +68,8 @@ done:
 }
 
 /* The entry for n, or the longest below it; NULL if none. */
-static const struct rtune_input_entry *nearest(const struct rtune_input *input, enum rtune_data data,
-                                               enum rtune_dtype dtype, uint64_t n) {
+static const struct rtune_input_entry *
+nearest(const struct rtune_input *input, enum rtune_data data, enum rtune_dtype dtype, uint64_t n) {
     const struct rtune_input_entry *best = NULL;
     for (size_t k = 0; k < input->count; k++) {
         const struct rtune_input_entry *e = &input->entries[k];
@@ -94,8 +94,8 @@ static enum rtune_status keep(struct rtune_input *input, const struct rtune_inpu
 }
 
 enum rtune_status rtune_input_words(struct rtune_input *input, enum rtune_data data,
-                                    enum rtune_dtype dtype, uint64_t n, struct rtune_data_words *words,
-                                    struct rtune_error *err) {
+                                    enum rtune_dtype dtype, uint64_t n,
+                                    struct rtune_data_words *words, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_input_entry made = {.data = data, .dtype = dtype, .n = n};
     const struct rtune_input_entry *known = nearest(input, data, dtype, n);
@@ -106,7 +106,8 @@ enum rtune_status rtune_input_words(struct rtune_input *input, enum rtune_data d
         first = known->n;
     }
     if (first < n) {
-        TRY(input->rig->ops->reference(input->rig, data, dtype, first, n - first, &made.words, err));
+        TRY(input->rig->ops->reference(input->rig, data, dtype, first, n - first, &made.words,
+                                       err));
         TRY(keep(input, &made, err));
     }
     *words = made.words;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuner/input.h: what a rig's input holds, and the references over it. Fills only what is missing and
- * computes each reference once.
+ * tuner/input.h: what a rig's input holds, and the references over it. Fills only what is missing
+ * and computes each reference once.
  */
 #ifndef RTUNE_TUNER_INPUT_H
 #define RTUNE_TUNER_INPUT_H
@@ -33,8 +33,8 @@ enum rtune_status rtune_input_fill(struct rtune_input *input, enum rtune_data da
                                    enum rtune_dtype dtype, uint64_t n, struct rtune_error *err);
 /* Words over [0, n). */
 enum rtune_status rtune_input_words(struct rtune_input *input, enum rtune_data data,
-                                    enum rtune_dtype dtype, uint64_t n, struct rtune_data_words *words,
-                                    struct rtune_error *err);
+                                    enum rtune_dtype dtype, uint64_t n,
+                                    struct rtune_data_words *words, struct rtune_error *err);
 /* Overwrite one element of a filled input; an inactive poke takes the last one back. */
 enum rtune_status rtune_input_poke(struct rtune_input *input, const struct rtune_poke *poke,
                                    struct rtune_error *err);

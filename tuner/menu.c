@@ -15,7 +15,8 @@ enum {
 /* So much slower than the best at the size before, and it will not be the best at this one. */
 static const double hopeless = 3.0;
 
-static bool contains(const struct rtune_config *list, size_t count, const struct rtune_config *config) {
+static bool contains(const struct rtune_config *list, size_t count,
+                     const struct rtune_config *config) {
     for (size_t k = 0; k < count; k++)
         if (rtune_config_equal(&list[k], config)) return true;
     return false;
@@ -35,8 +36,8 @@ static const struct rtune_remembered *remembered(const struct rtune_kind *kind,
 
 /* The quick effort takes every other value of the axes that have many. */
 static bool in_quick_grid(const struct rtune_config *c) {
-    bool block = c->block == 1 || c->block == 128 || c->block == 256 || c->block == 512 ||
-                 c->block == 1024;
+    bool block =
+        c->block == 1 || c->block == 128 || c->block == 256 || c->block == 512 || c->block == 1024;
     bool grid = c->grid.kind == RTUNE_GRID_COVER || c->grid.value == 1 || c->grid.value == 2 ||
                 c->grid.value == 4 || c->grid.value == 16 || c->grid.value == 64;
     return block && grid;
@@ -45,7 +46,8 @@ static bool in_quick_grid(const struct rtune_config *c) {
 static bool worth_trying(const struct rtune_menu_source *source, const struct rtune_kind *kind,
                          const struct rtune_config *config, bool big) {
     size_t rank = 0;
-    if (rtune_kind_is_banned(kind, config) || !rtune_forge_can(source->forge, &kind->problem, config))
+    if (rtune_kind_is_banned(kind, config) ||
+        !rtune_forge_can(source->forge, &kind->problem, config))
         return false;
     if (source->effort == RTUNE_EFFORT_EXHAUSTIVE) return true;
     if (source->effort == RTUNE_EFFORT_QUICK && !in_quick_grid(config)) return false;
@@ -57,11 +59,13 @@ static bool worth_trying(const struct rtune_menu_source *source, const struct rt
 
 /* All that there are for a problem, the default first. */
 static enum rtune_status list_all(const struct rtune_menu_source *source,
-                                  const struct rtune_problem *problem, struct rtune_config **configs,
-                                  size_t *count, struct rtune_error *err) {
+                                  const struct rtune_problem *problem,
+                                  struct rtune_config **configs, size_t *count,
+                                  struct rtune_error *err) {
     struct rtune_meter *meter = source->meter;
     if (meter->ops->configs == NULL)
-        return rtune_space_configs(source->space, &meter->info.identity, problem, configs, count, err);
+        return rtune_space_configs(source->space, &meter->info.identity, problem, configs, count,
+                                   err);
     struct rtune_config standard = rtune_config_default(problem, meter->info.cuda);
     enum rtune_status status = meter->ops->configs(meter, problem, configs, count, err);
     for (size_t k = 1; status == RTUNE_OK && k < *count; k++) {
@@ -95,8 +99,10 @@ done:
 
 /* ---- kinds that are seeded ------------------------------------------------------------------- */
 
-/* The reference's decided size whose input is nearest in bytes, by ratio; NULL if none is decided. */
-static const struct rtune_decision *nearest(const struct rtune_kind *reference, uint64_t n, size_t size) {
+/* The reference's decided size whose input is nearest in bytes, by ratio; NULL if none is decided.
+ */
+static const struct rtune_decision *nearest(const struct rtune_kind *reference, uint64_t n,
+                                            size_t size) {
     const struct rtune_decision *best = NULL;
     double best_distance = INFINITY, bytes = (double)n * (double)size;
     double reference_size = (double)rtune_dtype_size(reference->problem.dtype);
@@ -146,9 +152,9 @@ static enum rtune_status make_seeded(const struct rtune_menu_source *source,
     return RTUNE_OK;
 }
 
-enum rtune_status rtune_menu_make(const struct rtune_menu_source *source, const struct rtune_kind *kind,
-                                  size_t index, bool big, struct rtune_menu *menu,
-                                  struct rtune_error *err) {
+enum rtune_status rtune_menu_make(const struct rtune_menu_source *source,
+                                  const struct rtune_kind *kind, size_t index, bool big,
+                                  struct rtune_menu *menu, struct rtune_error *err) {
     memset(menu, 0, sizeof(*menu));
     menu->favourite = RTUNE_NO_FAVOURITE;
     return kind->full ? make_full(source, kind, index, big, menu, err)
@@ -179,8 +185,8 @@ void rtune_menu_limit(struct rtune_menu *menu, const struct rtune_kind *kind, si
             break;
         }
     }
-    /* The rest evenly over what is left, which is sorted well enough for that. A seeded kind's list is in
-     * the order of worth already. */
+    /* The rest evenly over what is left, which is sorted well enough for that. A seeded kind's list
+     * is in the order of worth already. */
     size_t left = menu->count - front, places = count > front ? count - front : 0;
     for (size_t k = 0; k < places && kind->full; k++)
         menu->configs[front + k] = menu->configs[front + k * left / places];

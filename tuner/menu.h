@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuner/menu.h: the candidates for one kind at one size, before anything is compiled: all of the space for a
- * reference, for the others what was good for the reference at as many bytes, and the neighbouring size's
- * best.
+ * tuner/menu.h: the candidates for one kind at one size, before anything is compiled: all of the
+ * space for a reference, for the others what was good for the reference at as many bytes, and the
+ * neighbouring size's best.
  */
 #ifndef RTUNE_TUNER_MENU_H
 #define RTUNE_TUNER_MENU_H
@@ -25,12 +25,13 @@ struct rtune_menu {
     long favourite; /* index of the config that wins ties, or RTUNE_NO_FAVOURITE */
 };
 
-/* big: a launch takes so long that only what was good at the size before is tried again. The caller frees
- * menu->configs. */
-enum rtune_status rtune_menu_make(const struct rtune_menu_source *source, const struct rtune_kind *kind,
-                                  size_t index, bool big, struct rtune_menu *menu,
-                                  struct rtune_error *err);
-/* Keep at most count of them: the default, the favourite, what was best at the size before, then evenly. */
+/* big: a launch takes so long that only what was good at the size before is tried again. The caller
+ * frees menu->configs. */
+enum rtune_status rtune_menu_make(const struct rtune_menu_source *source,
+                                  const struct rtune_kind *kind, size_t index, bool big,
+                                  struct rtune_menu *menu, struct rtune_error *err);
+/* Keep at most count of them: the default, the favourite, what was best at the size before, then
+ * evenly. */
 void rtune_menu_limit(struct rtune_menu *menu, const struct rtune_kind *kind, size_t count);
 
 #endif /* RTUNE_TUNER_MENU_H */

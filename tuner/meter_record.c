@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * meter_record.c: in front of another meter. Everything measured is kept at once, and what an unfinished
- * session kept is not measured again: its search asks the same questions in the same order, so the kept
- * trials are the answers.
+ * meter_record.c: in front of another meter. Everything measured is kept at once, and what an
+ * unfinished session kept is not measured again: its search asks the same questions in the same
+ * order, so the kept trials are the answers.
  */
 #include "tuner/meter.h"
 #include "tuner/records.h"
@@ -34,8 +34,8 @@ static enum rtune_status record_prepare(struct rtune_meter *base, uint64_t input
 /* ---- kept answers ---------------------------------------------------------------------------- */
 
 /* The record that answers for a candidate; NULL if it must be measured. */
-static struct rtune_record *kept_for(const struct record_meter *m, const struct rtune_measure *measure,
-                                     size_t k) {
+static struct rtune_record *kept_for(const struct record_meter *m,
+                                     const struct rtune_measure *measure, size_t k) {
     struct rtune_record *r =
         rtune_records_find(&m->kept, &measure->problem, &measure->candidates[k].config);
     if (r == NULL || r->next_trial >= r->trial_count) return NULL;
@@ -82,7 +82,8 @@ done:
 static enum rtune_status measure_some(struct record_meter *m, const struct rtune_measure *measure,
                                       const size_t *which, size_t count,
                                       struct rtune_measured *measured,
-                                      struct rtune_measure_report *report, struct rtune_error *err) {
+                                      struct rtune_measure_report *report,
+                                      struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_measure some = *measure;
     struct rtune_candidate *candidates = calloc(count, sizeof(*candidates));
@@ -106,9 +107,11 @@ done:
     return status;
 }
 
-static enum rtune_status record_measure(struct rtune_meter *base, const struct rtune_measure *measure,
+static enum rtune_status record_measure(struct rtune_meter *base,
+                                        const struct rtune_measure *measure,
                                         struct rtune_measured *measured,
-                                        struct rtune_measure_report *report, struct rtune_error *err) {
+                                        struct rtune_measure_report *report,
+                                        struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct record_meter *m = self(base);
     size_t fresh = 0;
@@ -119,10 +122,13 @@ static enum rtune_status record_measure(struct rtune_meter *base, const struct r
         if (kept_for(m, measure, k) == NULL) which[fresh++] = k;
     /* Finalists are compared round by round, so kept samples do not go with new ones. */
     if (measure->thorough && fresh > 0)
-        for (fresh = 0; fresh < measure->count; fresh++) which[fresh] = fresh;
+        for (fresh = 0; fresh < measure->count; fresh++)
+            which[fresh] = fresh;
     for (size_t k = 0, f = 0; k < measure->count; k++) {
-        if (f < fresh && which[f] == k) f++;
-        else answer(kept_for(m, measure, k), measure->samples, &measured[k]);
+        if (f < fresh && which[f] == k)
+            f++;
+        else
+            answer(kept_for(m, measure, k), measure->samples, &measured[k]);
     }
     if (fresh > 0) TRY(measure_some(m, measure, which, fresh, measured, report, err));
     base->info = m->inner->info;
@@ -131,7 +137,8 @@ done:
     return status;
 }
 
-static enum rtune_status record_configs(struct rtune_meter *base, const struct rtune_problem *problem,
+static enum rtune_status record_configs(struct rtune_meter *base,
+                                        const struct rtune_problem *problem,
                                         struct rtune_config **configs, size_t *count,
                                         struct rtune_error *err) {
     struct rtune_meter *inner = self(base)->inner;
@@ -146,8 +153,8 @@ static void record_close(struct rtune_meter *base) {
 }
 
 enum rtune_status rtune_meter_record(struct rtune_meter *inner, rtune_work *work, bool resume,
-                                     rtune_on_trial on_trial, void *user, struct rtune_meter **meter,
-                                     struct rtune_error *err) {
+                                     rtune_on_trial on_trial, void *user,
+                                     struct rtune_meter **meter, struct rtune_error *err) {
     static const struct rtune_meter_ops any = {record_prepare, record_measure, record_close, NULL};
     static const struct rtune_meter_ops some = {record_prepare, record_measure, record_close,
                                                 record_configs};

@@ -22,7 +22,8 @@ static enum rtune_status replay_prepare(struct rtune_meter *base, uint64_t input
     return RTUNE_OK;
 }
 
-static void replay_one(struct rtune_record *record, uint32_t samples, struct rtune_measured *measured) {
+static void replay_one(struct rtune_record *record, uint32_t samples,
+                       struct rtune_measured *measured) {
     measured->sample_count = 0;
     measured->detail[0] = '\0';
     if (record == NULL || (record->sample_count == 0 && record->reason == RTUNE_REASON_CORRECT)) {
@@ -42,9 +43,11 @@ static void replay_one(struct rtune_record *record, uint32_t samples, struct rtu
     measured->sample_count = samples;
 }
 
-static enum rtune_status replay_measure(struct rtune_meter *base, const struct rtune_measure *measure,
+static enum rtune_status replay_measure(struct rtune_meter *base,
+                                        const struct rtune_measure *measure,
                                         struct rtune_measured *measured,
-                                        struct rtune_measure_report *report, struct rtune_error *err) {
+                                        struct rtune_measure_report *report,
+                                        struct rtune_error *err) {
     (void)err;
     memset(report, 0, sizeof(*report));
     for (size_t k = 0; k < measure->count; k++) {
@@ -55,7 +58,8 @@ static enum rtune_status replay_measure(struct rtune_meter *base, const struct r
     return RTUNE_OK;
 }
 
-static enum rtune_status replay_configs(struct rtune_meter *base, const struct rtune_problem *problem,
+static enum rtune_status replay_configs(struct rtune_meter *base,
+                                        const struct rtune_problem *problem,
                                         struct rtune_config **configs, size_t *count,
                                         struct rtune_error *err) {
     const struct rtune_records *records = &self(base)->records;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * meter_worker.c: the session's side of a worker process. It knows which candidate runs, for how long it
- * may, and starts a new worker when one has died or was killed; only the culprit pays.
+ * meter_worker.c: the session's side of a worker process. It knows which candidate runs, for how
+ * long it may, and starts a new worker when one has died or was killed; only the culprit pays.
  */
 #include "tuner/meter.h"
 #include "tuner/spawn.h"
@@ -15,10 +15,10 @@
 #include <string.h>
 
 enum {
-    READY_S = 120,  /* a driver may take long to start */
-    LOAD_S = 30,    /* loading the kernels of a request */
-    CHUNK = 128,    /* candidates of one request; a crash repeats no more than these */
-    LOST_MAX = 3    /* failures in a row that no candidate can be blamed for */
+    READY_S = 120, /* a driver may take long to start */
+    LOAD_S = 30,   /* loading the kernels of a request */
+    CHUNK = 128,   /* candidates of one request; a crash repeats no more than these */
+    LOST_MAX = 3   /* failures in a row that no candidate can be blamed for */
 };
 /* A candidate gets a second, and this many times what its launches are expected to take. */
 static const double patience = 20;
@@ -44,9 +44,7 @@ enum outcome {
 
 static struct worker_meter *self(struct rtune_meter *meter) { return (struct worker_meter *)meter; }
 
-static uint64_t after(double seconds) {
-    return rtune_clock_ns() + (uint64_t)(seconds * 1e9);
-}
+static uint64_t after(double seconds) { return rtune_clock_ns() + (uint64_t)(seconds * 1e9); }
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
@@ -59,8 +57,8 @@ static enum rtune_status receive_reply(struct worker_meter *m, enum rtune_frame_
     TRY(rtune_frame_receive(m->child.fd, frame, &got, after(READY_S), m->options.stop, err));
     if (!got) {
         rtune_spawn_end(&m->child, why, sizeof(why));
-        return rtune_err_set(err, RTUNE_DEVICE, "worker process %s: it ended: %s", m->options.worker,
-                             why);
+        return rtune_err_set(err, RTUNE_DEVICE, "worker process %s: it ended: %s",
+                             m->options.worker, why);
     }
     if (frame->kind == RTUNE_FRAME_ERROR)
         TRY(rtune_err_set(err, frame->u.failure.status, "%s", frame->u.failure.detail));
@@ -208,7 +206,8 @@ static enum outcome bury(struct worker_meter *m, struct asking *a, bool late) {
     rtune_spawn_end(&m->child, late ? NULL : why, sizeof(why));
     m->lost_reason = late ? RTUNE_REASON_TIMEOUT : RTUNE_REASON_RUNTIME;
     if (late)
-        snprintf(m->lost_detail, sizeof(m->lost_detail), "no end after %ld ms", (long)(allowed * 1000));
+        snprintf(m->lost_detail, sizeof(m->lost_detail), "no end after %ld ms",
+                 (long)(allowed * 1000));
     else
         snprintf(m->lost_detail, sizeof(m->lost_detail), "the worker process ended: %s", why);
     if (a->at >= a->count) return LOST;
@@ -254,7 +253,8 @@ static enum rtune_status ask(struct worker_meter *m, struct asking *a, enum outc
     struct rtune_frame frame;
     bool over = false, got = false;
     a->at = NOBODY;
-    for (uint32_t k = 0; k < a->count; k++) a->measured[a->which[k]].sample_count = 0;
+    for (uint32_t k = 0; k < a->count; k++)
+        a->measured[a->which[k]].sample_count = 0;
     TRY(need_worker(m, err));
     if (send_request(m, a, NULL) != RTUNE_OK) {
         *outcome = bury(m, a, false);
@@ -279,8 +279,9 @@ done:
 /* ---- measuring ------------------------------------------------------------------------------- */
 
 /* The candidates of [first, first + CHUNK) that have not failed. */
-static uint32_t select_live(const struct rtune_measure *measure, const struct rtune_measured *measured,
-                            size_t first, uint32_t which[CHUNK]) {
+static uint32_t select_live(const struct rtune_measure *measure,
+                            const struct rtune_measured *measured, size_t first,
+                            uint32_t which[CHUNK]) {
     uint32_t count = 0;
     for (size_t k = first; k < measure->count && k < first + CHUNK; k++)
         if (measured[k].reason == RTUNE_REASON_CORRECT) which[count++] = (uint32_t)k;
@@ -307,12 +308,14 @@ done:
 
 static enum rtune_status measure_chunk(struct worker_meter *m, const struct rtune_measure *measure,
                                        struct rtune_measured *measured, size_t first,
-                                       struct rtune_measure_report *report, struct rtune_error *err) {
+                                       struct rtune_measure_report *report,
+                                       struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     uint32_t which[CHUNK];
     enum outcome outcome = LOST;
     for (int lost = 0; lost < LOST_MAX;) {
-        struct asking a = {.measure = measure, .measured = measured, .report = report, .which = which};
+        struct asking a = {
+            .measure = measure, .measured = measured, .report = report, .which = which};
         a.count = select_live(measure, measured, first, which);
         if (a.count == 0) return RTUNE_OK;
         TRY(ask(m, &a, &outcome, err));
@@ -329,9 +332,11 @@ done:
     return status;
 }
 
-static enum rtune_status worker_measure(struct rtune_meter *base, const struct rtune_measure *measure,
+static enum rtune_status worker_measure(struct rtune_meter *base,
+                                        const struct rtune_measure *measure,
                                         struct rtune_measured *measured,
-                                        struct rtune_measure_report *report, struct rtune_error *err) {
+                                        struct rtune_measure_report *report,
+                                        struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     memset(report, 0, sizeof(*report));
     for (size_t k = 0; k < measure->count; k++) {
@@ -366,7 +371,9 @@ enum rtune_status rtune_meter_worker(const struct rtune_worker_options *options,
     m->options = *options;
     m->child.fd = -1;
     enum rtune_status status = start(m, err);
-    if (status == RTUNE_OK) *meter = &m->base;
-    else free(m);
+    if (status == RTUNE_OK)
+        *meter = &m->base;
+    else
+        free(m);
     return status;
 }

@@ -25,12 +25,13 @@ void rtune_records_free(struct rtune_records *records) {
 static uint64_t mix(uint64_t hash, uint64_t value) { return rtune_rng_at(hash, value); }
 
 static uint64_t hash_of(const struct rtune_problem *p, const struct rtune_config *c) {
-    const uint64_t fields[] = {p->op,        p->dtype,       p->acc,     p->mode, p->nan_rule,
-                               p->cache,     p->flags,       p->n,       c->variant, c->block,
-                               c->items,     c->grid.kind,   c->grid.value, c->load, c->finish,
-                               c->map,       c->occupancy};
+    const uint64_t fields[] = {p->op,    p->dtype,     p->acc,        p->mode,    p->nan_rule,
+                               p->cache, p->flags,     p->n,          c->variant, c->block,
+                               c->items, c->grid.kind, c->grid.value, c->load,    c->finish,
+                               c->map,   c->occupancy};
     uint64_t hash = 0;
-    for (size_t k = 0; k < sizeof(fields) / sizeof(fields[0]); k++) hash = mix(hash, fields[k]);
+    for (size_t k = 0; k < sizeof(fields) / sizeof(fields[0]); k++)
+        hash = mix(hash, fields[k]);
     return hash;
 }
 
@@ -44,7 +45,8 @@ struct rtune_record *rtune_records_find(const struct rtune_records *records,
                                         const struct rtune_config *config) {
     if (records->bucket_count == 0) return NULL;
     size_t k = records->buckets[hash_of(problem, config) & (records->bucket_count - 1)];
-    while (k != 0 && !same(&records->list[k - 1], problem, config)) k = records->list[k - 1].chain;
+    while (k != 0 && !same(&records->list[k - 1], problem, config))
+        k = records->list[k - 1].chain;
     return k == 0 ? NULL : &records->list[k - 1];
 }
 
@@ -68,14 +70,16 @@ static enum rtune_status grow(struct rtune_records *records, struct rtune_error 
     free(records->buckets);
     records->buckets = buckets;
     records->bucket_count = records->capacity = capacity;
-    for (size_t k = 0; k < records->count; k++) hang(records, k);
+    for (size_t k = 0; k < records->count; k++)
+        hang(records, k);
     return RTUNE_OK;
 }
 
 static bool grow_array(void **array, size_t *capacity, size_t needed, size_t item) {
     if (needed <= *capacity) return true;
     size_t wanted = *capacity == 0 ? 8 : *capacity;
-    while (wanted < needed) wanted *= 2;
+    while (wanted < needed)
+        wanted *= 2;
     void *grown = realloc(*array, wanted * item);
     if (grown == NULL) return false;
     *array = grown;
@@ -101,7 +105,8 @@ static enum rtune_status append(struct rtune_record *r, const struct rtune_trial
     return RTUNE_OK;
 }
 
-enum rtune_status rtune_records_add(void *user, const struct rtune_trial *trial, struct rtune_error *err) {
+enum rtune_status rtune_records_add(void *user, const struct rtune_trial *trial,
+                                    struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_records *records = user;
     struct rtune_record *r = rtune_records_find(records, &trial->problem, &trial->config);

@@ -29,7 +29,8 @@ struct rtune_records {
 void rtune_records_init(struct rtune_records *records);
 void rtune_records_free(struct rtune_records *records);
 /* Copies the trial. A rtune_trial_visit; user is the records. */
-enum rtune_status rtune_records_add(void *user, const struct rtune_trial *trial, struct rtune_error *err);
+enum rtune_status rtune_records_add(void *user, const struct rtune_trial *trial,
+                                    struct rtune_error *err);
 /* NULL if there is none. Valid until the next add. */
 struct rtune_record *rtune_records_find(const struct rtune_records *records,
                                         const struct rtune_problem *problem,

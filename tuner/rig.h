@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuner/rig.h: a device set up for measuring, on the worker's side: inputs, cache states, clocks. Two
- * implementations: rig_cuda.c (support kernels, events) and rig_cpu.c (plain C, the host's clock).
+ * tuner/rig.h: a device set up for measuring, on the worker's side: inputs, cache states, clocks.
+ * Two implementations: rig_cuda.c (support kernels, events) and rig_cpu.c (plain C, the host's
+ * clock).
  *
  * Every sample waits for its end before the next one begins: deep queues were seen to add up to a
- * microsecond to small kernels. What brings the caches into their state runs long enough for the host to
- * enqueue the timed launch behind it, so all of a sample's work is queued before its timing starts.
- * A rig is used by one thread.
+ * microsecond to small kernels. What brings the caches into their state runs long enough for the
+ * host to enqueue the timed launch behind it, so all of a sample's work is queued before its timing
+ * starts. A rig is used by one thread.
  */
 #ifndef RTUNE_TUNER_RIG_H
 #define RTUNE_TUNER_RIG_H
@@ -25,8 +26,8 @@ struct rtune_shot {
     const rtune_kernel *kernel;
     uint32_t grid;
     uint64_t n;
-    uint64_t first;   /* element of the input it starts at */
-    uint32_t output;  /* of RTUNE_RIG_OUTPUTS */
+    uint64_t first;  /* element of the input it starts at */
+    uint32_t output; /* of RTUNE_RIG_OUTPUTS */
     enum rtune_dtype dtype;
     enum rtune_cache cache;
     double expect_us; /* as far as known; 0: unknown */
@@ -35,7 +36,8 @@ struct rtune_shot {
 typedef struct rtune_rig rtune_rig;
 struct rtune_rig_ops {
     void (*close)(rtune_rig *rig);
-    /* Elements [first, first + n) of the generator into the same places of the input; done on return. */
+    /* Elements [first, first + n) of the generator into the same places of the input; done on
+     * return. */
     enum rtune_status (*fill)(rtune_rig *rig, enum rtune_data data, enum rtune_dtype dtype,
                               uint64_t first, uint64_t n, struct rtune_error *err);
     /* Add the elements [first, first + n) to words; done on return. */
@@ -50,7 +52,8 @@ struct rtune_rig_ops {
     /* Time of a cold launch that does nothing. */
     enum rtune_status (*floor)(rtune_rig *rig, double *us, struct rtune_error *err);
     /* Time of reading a buffer larger than the caches, and its size. */
-    enum rtune_status (*displace)(rtune_rig *rig, double *us, uint64_t *bytes, struct rtune_error *err);
+    enum rtune_status (*displace)(rtune_rig *rig, double *us, uint64_t *bytes,
+                                  struct rtune_error *err);
 };
 
 /* Every implementation's struct starts with this. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rig_cpu.c: measuring on the cpu device, by the host's clock; launches are synchronous. Calls that are short beside the clock's resolution are repeated, each on an
- * input of its own that is in the same cache state, and the time is divided.
+ * rig_cpu.c: measuring on the cpu device, by the host's clock; launches are synchronous. Calls that
+ * are short beside the clock's resolution are repeated, each on an input of its own that is in the
+ * same cache state, and the time is divided.
  */
 #include "tuner/rig.h"
 
@@ -25,7 +26,8 @@ enum {
     DISPLACE_MIN = 32 << 20, /* bytes */
     DISPLACE_MAX = 256 << 20
 };
-/* Inputs up to this size are flushed line by line; larger ones leave little of themselves in a cache. */
+/* Inputs up to this size are flushed line by line; larger ones leave little of themselves in a
+ * cache. */
 #define FLUSH_MAX (UINT64_C(64) << 20)
 
 struct cpu_rig {
@@ -51,7 +53,8 @@ static enum rtune_status need_other(struct cpu_rig *rig, struct rtune_error *err
 
 static void read_other(struct cpu_rig *rig) {
     uint64_t mix = 0;
-    for (size_t i = 0; i < rig->other_bytes / sizeof(*rig->other); i += 2) mix ^= rig->other[i];
+    for (size_t i = 0; i < rig->other_bytes / sizeof(*rig->other); i += 2)
+        mix ^= rig->other[i];
     rig->sink = mix;
 }
 
@@ -62,7 +65,8 @@ static bool has_clflushopt(void) {
 }
 
 __attribute__((target("clflushopt"))) static void flush_opt(unsigned char *p, uint64_t bytes) {
-    for (uint64_t i = 0; i < bytes; i += LINE) _mm_clflushopt(p + i);
+    for (uint64_t i = 0; i < bytes; i += LINE)
+        _mm_clflushopt(p + i);
     _mm_mfence();
 }
 
@@ -71,7 +75,8 @@ static bool flush_lines(unsigned char *p, uint64_t bytes) {
         flush_opt(p, bytes);
         return true;
     }
-    for (uint64_t i = 0; i < bytes; i += LINE) _mm_clflush(p + i);
+    for (uint64_t i = 0; i < bytes; i += LINE)
+        _mm_clflush(p + i);
     _mm_mfence();
     return true;
 }
@@ -139,9 +144,9 @@ static enum rtune_status cpu_fill(rtune_rig *base, enum rtune_data data, enum rt
     return RTUNE_OK;
 }
 
-static enum rtune_status cpu_reference(rtune_rig *base, enum rtune_data data, enum rtune_dtype dtype,
-                                       uint64_t first, uint64_t n, struct rtune_data_words *words,
-                                       struct rtune_error *err) {
+static enum rtune_status cpu_reference(rtune_rig *base, enum rtune_data data,
+                                       enum rtune_dtype dtype, uint64_t first, uint64_t n,
+                                       struct rtune_data_words *words, struct rtune_error *err) {
     (void)err;
     for (uint64_t i = first; i < first + n; i++)
         rtune_data_words_add(words, data, dtype, base->seed, i);

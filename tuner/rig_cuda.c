@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rig_cuda.c: measuring on a CUDA device. Every sample is: bring the caches into the wanted state, event,
- * one launch, event, wait. Bringing the caches there, or a spin kernel where there is nothing to bring, takes
- * at least 50 us, in which the host enqueues the rest.
+ * rig_cuda.c: measuring on a CUDA device. Every sample is: bring the caches into the wanted state,
+ * event, one launch, event, wait. Bringing the caches there, or a spin kernel where there is
+ * nothing to bring, takes at least 50 us, in which the host enqueues the rest.
  */
 #include "tuner/rig.h"
 
@@ -40,9 +40,10 @@ _Static_assert(sizeof(struct empty_args) == sizeof(struct rtune_kernel_args),
 enum {
     BLOCK = 256,
     READ_BLOCKS_PER_SM = 8,
-    FLUSH_L2S = 4,            /* the displacement buffer, in L2 sizes */
+    FLUSH_L2S = 4, /* the displacement buffer, in L2 sizes */
     FLUSH_BYTES_MIN = 32 << 20,
-    /* A turn of the spin kernel is a dependent multiply-add, 4 to 5 clocks: at 1 to 2 GHz, 2 to 5 ns. */
+    /* A turn of the spin kernel is a dependent multiply-add, 4 to 5 clocks: at 1 to 2 GHz, 2 to 5
+       ns. */
     TURNS_PROBE = 10000, /* 20 us or more */
     TURNS_SPACER = 25000 /* 50 us or more: longer than the host takes to enqueue a sample */
 };
@@ -56,8 +57,8 @@ struct cuda_rig {
     rtune_kernel *read, *spin, *empty;
     void *written, *flush; /* two buffers of flush_bytes: one is written, the other read */
     size_t flush_bytes;
-    uint64_t *words; /* device */
-    uint32_t *sink;  /* device */
+    uint64_t *words;    /* device */
+    uint32_t *sink;     /* device */
     void *first, *last; /* events */
 };
 
@@ -66,10 +67,18 @@ static struct cuda_rig *self(rtune_rig *rig) { return (struct cuda_rig *)rig; }
 static enum rtune_status dtype_index(enum rtune_dtype dtype, enum fill_dtype *index,
                                      struct rtune_error *err) {
     switch (dtype) {
-    case RTUNE_F32: *index = FILL_F32; return RTUNE_OK;
-    case RTUNE_F64: *index = FILL_F64; return RTUNE_OK;
-    case RTUNE_I32: *index = FILL_I32; return RTUNE_OK;
-    case RTUNE_I64: *index = FILL_I64; return RTUNE_OK;
+    case RTUNE_F32:
+        *index = FILL_F32;
+        return RTUNE_OK;
+    case RTUNE_F64:
+        *index = FILL_F64;
+        return RTUNE_OK;
+    case RTUNE_I32:
+        *index = FILL_I32;
+        return RTUNE_OK;
+    case RTUNE_I64:
+        *index = FILL_I64;
+        return RTUNE_OK;
     default:
         return rtune_err_set(err, RTUNE_UNSUPPORTED, "support kernels: none for %s",
                              rtune_dtype_name(dtype));
@@ -117,19 +126,16 @@ done:
     return status;
 }
 
-static enum rtune_status cuda_reference(rtune_rig *base, enum rtune_data data, enum rtune_dtype dtype,
-                                        uint64_t first, uint64_t n, struct rtune_data_words *words,
-                                        struct rtune_error *err) {
+static enum rtune_status cuda_reference(rtune_rig *base, enum rtune_data data,
+                                        enum rtune_dtype dtype, uint64_t first, uint64_t n,
+                                        struct rtune_data_words *words, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct cuda_rig *rig = self(base);
     enum fill_dtype index = FILL_F32;
     TRY(dtype_index(dtype, &index, err));
     TRY(base->dev->ops->mem_put(base->dev, rig->words, words->word, sizeof(words->word), err));
-    struct reference_args args = {.words = rig->words,
-                                  .first = first,
-                                  .n = n,
-                                  .seed = base->seed,
-                                  .data = (uint32_t)data};
+    struct reference_args args = {
+        .words = rig->words, .first = first, .n = n, .seed = base->seed, .data = (uint32_t)data};
     TRY(support(rig, rig->reference[index], n, &args, err));
     TRY(rtune_rig_wait(base, err));
     TRY(base->dev->ops->mem_get(base->dev, words->word, rig->words, sizeof(words->word), err));
@@ -144,8 +150,8 @@ static enum rtune_status write_buffer(struct cuda_rig *rig, struct rtune_error *
     return base->dev->ops->mem_set(base->dev, rig->written, 0, rig->flush_bytes, base->stream, err);
 }
 
-/* Cold: writing one buffer drives the input out, reading another one cleans what was written. Measured to
- * scatter less than reading alone. */
+/* Cold: writing one buffer drives the input out, reading another one cleans what was written.
+ * Measured to scatter less than reading alone. */
 static enum rtune_status bring_caches(struct cuda_rig *rig, enum rtune_cache cache,
                                       const struct rtune_shot *shot, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;

@@ -70,8 +70,8 @@ static void learn(struct taking *t, size_t rounds) {
     t->run->foreign_load = high > middle * foreign_ratio;
 }
 
-/* One pass over the rounds that are wanted; *bad gets how many of them, or of their neighbours, the clock
- * disturbed, and wanted which. */
+/* One pass over the rounds that are wanted; *bad gets how many of them, or of their neighbours, the
+ * clock disturbed, and wanted which. */
 static enum rtune_status take_pass(struct taking *t, uint32_t *bad, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     uint32_t rounds = t->run->samples;
@@ -113,7 +113,8 @@ enum rtune_status rtune_rounds_take(struct rtune_bench *bench, struct rtune_benc
     t.wanted = malloc((size_t)run->samples * sizeof(*t.wanted));
     if (t.probes == NULL || t.wanted == NULL)
         TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "samples: out of memory"));
-    for (uint32_t r = 0; r < run->samples; r++) t.wanted[r] = true;
+    for (uint32_t r = 0; r < run->samples; r++)
+        t.wanted[r] = true;
     for (size_t k = 0; k < run->count; k++)
         if (run->candidates[k].alive) t.alive[t.alive_count++] = (uint16_t)k;
     TRY(take_all(&t, err));

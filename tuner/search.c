@@ -28,22 +28,27 @@ struct race {
 
 static int compare_u64(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-/* Blocks of a grid rule, roughly, for ordering: multiples of the SM count come after any fixed number. */
+/* Blocks of a grid rule, roughly, for ordering: multiples of the SM count come after any fixed
+ * number. */
 static uint64_t grid_rank(const struct rtune_grid *grid) {
     switch (grid->kind) {
-    case RTUNE_GRID_BLOCKS: return grid->value;
-    case RTUNE_GRID_SM: return ((uint64_t)1 << 32) + grid->value;
-    default: return (uint64_t)1 << 40;
+    case RTUNE_GRID_BLOCKS:
+        return grid->value;
+    case RTUNE_GRID_SM:
+        return ((uint64_t)1 << 32) + grid->value;
+    default:
+        return (uint64_t)1 << 40;
     }
 }
 
 int rtune_search_simpler(const struct rtune_config *a, const struct rtune_config *b) {
-    const uint64_t x[] = {a->finish, grid_rank(&a->grid), a->items,   a->block,
-                          a->load,   a->map,              a->occupancy, a->variant};
-    const uint64_t y[] = {b->finish, grid_rank(&b->grid), b->items,   b->block,
-                          b->load,   b->map,              b->occupancy, b->variant};
+    const uint64_t x[] = {a->finish, grid_rank(&a->grid), a->items,  a->block, a->load,
+                          a->map,    a->occupancy,        a->variant};
+    const uint64_t y[] = {b->finish, grid_rank(&b->grid), b->items,  b->block, b->load,
+                          b->map,    b->occupancy,        b->variant};
     int order = 0;
-    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(x) && order == 0; k++) order = compare_u64(x[k], y[k]);
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(x) && order == 0; k++)
+        order = compare_u64(x[k], y[k]);
     return order;
 }
 
@@ -92,7 +97,8 @@ static enum rtune_status choose(const struct race *race, uint32_t stage, double 
         }
     }
     qsort(list, n, sizeof(*list), compare_standing);
-    for (size_t k = 0; k < n && k < keep; k++) chosen[taken++] = list[k].rank;
+    for (size_t k = 0; k < n && k < keep; k++)
+        chosen[taken++] = list[k].rank;
     *count = taken;
     free(list);
     return RTUNE_OK;
@@ -100,10 +106,10 @@ static enum rtune_status choose(const struct race *race, uint32_t stage, double 
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* Measure the candidates of some ranking entries, and rank all again. Rows of race->samples follow the
- * order of which (indexes into the ranking, turned into candidates here). */
-static enum rtune_status run_stage(struct race *race, uint32_t stage, uint32_t samples, size_t *which,
-                                   size_t count, struct rtune_error *err) {
+/* Measure the candidates of some ranking entries, and rank all again. Rows of race->samples follow
+ * the order of which (indexes into the ranking, turned into candidates here). */
+static enum rtune_status run_stage(struct race *race, uint32_t stage, uint32_t samples,
+                                   size_t *which, size_t count, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_measure_report report;
     struct rtune_candidate *list = calloc(count, sizeof(*list));
@@ -181,7 +187,8 @@ static bool slower(const struct final *f, size_t a, size_t b) {
     return d.lo > 0 && means > tie * us;
 }
 
-/* Does finalist a lose to b beyond the noise? Stricter than being slower: this keeps the default. */
+/* Does finalist a lose to b beyond the noise? Stricter than being slower: this keeps the default.
+ */
 static bool beaten(const struct final *f, size_t a, size_t b) {
     size_t n = f->race->stride;
     double us = rtune_stats_summary(row(f, b), n).median;
@@ -205,8 +212,8 @@ static size_t fastest(const struct final *f) {
     return best;
 }
 
-/* Of those that are not slower than the fastest: the favourite, else the simplest. The default wins all of
- * it unless it is slower. */
+/* Of those that are not slower than the fastest: the favourite, else the simplest. The default wins
+ * all of it unless it is slower. */
 static size_t decide(const struct final *f) {
     size_t best = fastest(f), chosen = SIZE_MAX;
     if (best == SIZE_MAX) return SIZE_MAX;
@@ -218,12 +225,14 @@ static size_t decide(const struct final *f) {
             chosen = k;
             break;
         }
-        if (chosen == SIZE_MAX || rtune_search_simpler(&race->candidates[c].config,
-                                                       &race->candidates[f->candidates[chosen]].config) < 0)
+        if (chosen == SIZE_MAX ||
+            rtune_search_simpler(&race->candidates[c].config,
+                                 &race->candidates[f->candidates[chosen]].config) < 0)
             chosen = k;
     }
     for (size_t k = 0; k < f->count; k++)
-        if (f->candidates[k] == 0 && finished(f, k) && k != chosen && !beaten(f, k, chosen)) chosen = k;
+        if (f->candidates[k] == 0 && finished(f, k) && k != chosen && !beaten(f, k, chosen))
+            chosen = k;
     return chosen;
 }
 
@@ -240,14 +249,16 @@ static void conclude(const struct race *race, const size_t *finalists, size_t co
             found->default_us = rtune_stats_summary(row(&f, k), race->stride).median;
 }
 
-/* A failure among the finalists leaves a row of zeros; if all of them fail, the race has no winner. */
+/* A failure among the finalists leaves a row of zeros; if all of them fail, the race has no winner.
+ */
 static enum rtune_status run_race(struct race *race, const struct rtune_rounds *rounds,
                                   struct rtune_found *found, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     size_t count = race->count;
     size_t *which = calloc(race->count + 2, sizeof(*which));
     if (which == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "search: out of memory"));
-    for (size_t k = 0; k < count; k++) which[k] = k;
+    for (size_t k = 0; k < count; k++)
+        which[k] = k;
     found->winner = SIZE_MAX;
     TRY(run_stage(race, 1, rounds->samples1, which, count, err));
     if (race->ranking[0].stage == 0) goto done;
@@ -265,9 +276,9 @@ done:
 }
 
 enum rtune_status rtune_search(struct rtune_meter *meter, const struct rtune_problem *problem,
-                               const struct rtune_candidate *candidates, size_t count, long favourite,
-                               const struct rtune_rounds *rounds, struct rtune_found *found,
-                               struct rtune_error *err) {
+                               const struct rtune_candidate *candidates, size_t count,
+                               long favourite, const struct rtune_rounds *rounds,
+                               struct rtune_found *found, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct race race = {.meter = meter,
                         .problem = problem,
@@ -277,7 +288,8 @@ enum rtune_status rtune_search(struct rtune_meter *meter, const struct rtune_pro
     memset(found, 0, sizeof(*found));
     race.ranking = calloc(count, sizeof(*race.ranking));
     if (race.ranking == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "search: out of memory"));
-    for (size_t k = 0; k < count; k++) race.ranking[k].candidate = k;
+    for (size_t k = 0; k < count; k++)
+        race.ranking[k].candidate = k;
     TRY(run_race(&race, rounds, found, err));
     found->ranking = race.ranking;
     found->count = count;
@@ -296,9 +308,10 @@ static uint64_t geometric_mean(uint64_t a, uint64_t b) {
 }
 
 /* Is b the better one at n? A candidate that fails there is not. */
-static enum rtune_status second_is_better(struct rtune_meter *meter, const struct rtune_problem *kind,
-                                          uint64_t n, const struct rtune_candidate pair[2],
-                                          uint32_t samples, bool *better, struct rtune_error *err) {
+static enum rtune_status second_is_better(struct rtune_meter *meter,
+                                          const struct rtune_problem *kind, uint64_t n,
+                                          const struct rtune_candidate pair[2], uint32_t samples,
+                                          bool *better, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_measured results[2];
     struct rtune_measure_report report;
@@ -312,24 +325,27 @@ static enum rtune_status second_is_better(struct rtune_meter *meter, const struc
     TRY(meter->ops->measure(meter, &measure, results, &report, err));
     bool first_ok = results[0].reason == RTUNE_REASON_CORRECT;
     bool second_ok = results[1].reason == RTUNE_REASON_CORRECT;
-    *better = second_ok && (!first_ok || rtune_stats_paired(rows, rows + samples, samples).median > 0);
+    *better =
+        second_ok && (!first_ok || rtune_stats_paired(rows, rows + samples, samples).median > 0);
 done:
     free(rows);
     return status;
 }
 
 enum rtune_status rtune_search_between(struct rtune_meter *meter, const struct rtune_problem *kind,
-                                       uint64_t low, uint64_t high, const struct rtune_candidate pair[2],
-                                       uint32_t steps, uint32_t samples, uint64_t *from,
-                                       struct rtune_error *err) {
+                                       uint64_t low, uint64_t high,
+                                       const struct rtune_candidate pair[2], uint32_t steps,
+                                       uint32_t samples, uint64_t *from, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     bool better = false;
     for (uint32_t k = 0; k < steps; k++) {
         uint64_t middle = geometric_mean(low, high);
         if (middle <= low || middle >= high) break;
         TRY(second_is_better(meter, kind, middle, pair, samples, &better, err));
-        if (better) high = middle;
-        else low = middle;
+        if (better)
+            high = middle;
+        else
+            low = middle;
     }
     uint64_t middle = geometric_mean(low, high);
     *from = middle > low && middle <= high ? middle : high;

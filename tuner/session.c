@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c: one tuning session from its options to a published store. Sees all of tuner/; the parts do not
- * see each other.
+ * session.c: one tuning session from its options to a published store. Sees all of tuner/; the
+ * parts do not see each other.
  */
 #include "tuner/session.h"
 
@@ -46,7 +46,8 @@ static bool is_replay(const struct rtune_tune_options *o) {
     return strncmp(o->device, "replay:", 7) == 0;
 }
 
-static enum rtune_status check_options(const struct rtune_tune_options *o, struct rtune_error *err) {
+static enum rtune_status check_options(const struct rtune_tune_options *o,
+                                       struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     if (o->device == NULL || o->device[0] == '\0')
         TRY(rtune_err_set(err, RTUNE_INVALID, "device: none is given"));
@@ -73,8 +74,8 @@ static enum rtune_status read_space(struct rtune_tuning *t, struct rtune_error *
     struct rtune_buf text;
     rtune_buf_init(&text, SPACE_MAX);
     if (file != NULL) TRY(rtune_file_read(file, SPACE_MAX, &text, err));
-    TRY(rtune_space_parse(file != NULL ? text.data : NULL, text.size, file != NULL ? file : "default",
-                          &t->space, err));
+    TRY(rtune_space_parse(file != NULL ? text.data : NULL, text.size,
+                          file != NULL ? file : "default", &t->space, err));
 done:
     rtune_buf_free(&text);
     return status;
@@ -116,9 +117,8 @@ static size_t processors(void) {
 
 static void tell_plan(struct rtune_tuning *t) {
     struct rtune_agenda *agenda = &t->agenda;
-    struct rtune_tune_event event = {.kind = RTUNE_EVENT_PLAN,
-                                     .problems = agenda->count,
-                                     .sizes = agenda->size_most};
+    struct rtune_tune_event event = {
+        .kind = RTUNE_EVENT_PLAN, .problems = agenda->count, .sizes = agenda->size_most};
     size_t full = 0;
     for (size_t k = 0; k < agenda->count; k++) {
         struct rtune_kind *kind = &agenda->kinds[k];
@@ -137,13 +137,15 @@ static void tell_plan(struct rtune_tuning *t) {
 
 static void tell_limits(struct rtune_tuning *t) {
     if (rtune_forge_missing(t->forge) != NULL)
-        rtune_tuning_warn(t, "no kernels can be compiled, so only grids of the built-in ones are tuned: %s",
-                          rtune_forge_missing(t->forge));
+        rtune_tuning_warn(
+            t, "no kernels can be compiled, so only grids of the built-in ones are tuned: %s",
+            rtune_forge_missing(t->forge));
     if (t->agenda.size_skipped > 0)
-        rtune_tuning_warn(t, "%zu sizes are left out: their input would take more than 60 %% of the free "
-                             "memory (%llu MiB)",
-                          t->agenda.size_skipped,
-                          (unsigned long long)(t->meter->info.free_bytes >> 20));
+        rtune_tuning_warn(
+            t,
+            "%zu sizes are left out: their input would take more than 60 %% of the free "
+            "memory (%llu MiB)",
+            t->agenda.size_skipped, (unsigned long long)(t->meter->info.free_bytes >> 20));
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -165,8 +167,9 @@ static enum rtune_status open_work(struct rtune_tuning *t, struct rtune_error *e
     TRY(rtune_work_peek(t->store.path, identity, &exists, &trials, err));
     if (o->resume && !exists) rtune_tuning_warn(t, "there is no unfinished session to resume");
     if (!o->resume && !o->fresh && trials > 0)
-        rtune_tuning_warn(t, "an unfinished session with %llu trials is dropped (--resume continues it)",
-                          (unsigned long long)trials);
+        rtune_tuning_warn(
+            t, "an unfinished session with %llu trials is dropped (--resume continues it)",
+            (unsigned long long)trials);
     TRY(rtune_work_open(&t->work, t->store.path, identity, o->resume, err));
     t->row.started = rtune_clock_unix();
     t->row.seed = o->seed;
@@ -185,7 +188,8 @@ static enum rtune_status start_measuring(struct rtune_tuning *t, struct rtune_er
     struct rtune_meter *inner = t->meter;
     TRY(t->meter->ops->prepare(t->meter, t->agenda.input_bytes, err));
     t->meter = NULL; /* the recorder owns it, also when it fails */
-    TRY(rtune_meter_record(inner, t->work, t->options->resume, rtune_tuning_on_trial, t, &t->meter, err));
+    TRY(rtune_meter_record(inner, t->work, t->options->resume, rtune_tuning_on_trial, t, &t->meter,
+                           err));
     read_clocks(t, true);
     TRY(rtune_work_update(t->work, &t->row, err));
 done:
@@ -193,10 +197,12 @@ done:
 }
 
 /* All sizes of a kind, then its break-points; what was decided is stored whatever ends it. */
-static enum rtune_status run_kind(struct rtune_tuning *t, struct rtune_kind *kind, struct rtune_error *err) {
+static enum rtune_status run_kind(struct rtune_tuning *t, struct rtune_kind *kind,
+                                  struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK, stored;
     TRY(rtune_step_compile(t, kind, err));
-    for (size_t i = 0; i < kind->size_count; i++) TRY(rtune_step_run(t, kind, i, err));
+    for (size_t i = 0; i < kind->size_count; i++)
+        TRY(rtune_step_run(t, kind, i, err));
     TRY(rtune_step_store(t, kind, true, err));
 done:
     if (status != RTUNE_OK) {
@@ -213,7 +219,8 @@ done:
 static enum rtune_status run_kinds(struct rtune_tuning *t, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     TRY(start_measuring(t, err));
-    for (size_t k = 0; k < t->agenda.count; k++) TRY(run_kind(t, &t->agenda.kinds[k], err));
+    for (size_t k = 0; k < t->agenda.count; k++)
+        TRY(run_kind(t, &t->agenda.kinds[k], err));
 done:
     return status;
 }
@@ -228,7 +235,8 @@ static const char *outcome_of(enum rtune_status status) {
 }
 
 /* Publish whatever was decided; the first failure is the session's. */
-static enum rtune_status finish(struct rtune_tuning *t, enum rtune_status ran, struct rtune_error *err) {
+static enum rtune_status finish(struct rtune_tuning *t, enum rtune_status ran,
+                                struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_error second;
     const char *outcome = outcome_of(ran);

@@ -47,17 +47,19 @@ void rtune_tuning_on_compiled(void *user, size_t done, size_t total);
 /* ---- steps.c: measuring ---------------------------------------------------------------------- */
 
 /* Estimated seconds of one step (size index of a kind) at most. */
-double rtune_step_estimate(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index);
+double rtune_step_estimate(const struct rtune_tuning *t, const struct rtune_kind *kind,
+                           size_t index);
 /* Compile what the sizes of a kind will need, as far as that is known before it starts. */
 enum rtune_status rtune_step_compile(struct rtune_tuning *t, struct rtune_kind *kind,
                                      struct rtune_error *err);
 /* Number of instances that would be compiled for it. */
 size_t rtune_step_instances(const struct rtune_tuning *t, const struct rtune_kind *kind);
-/* Decide one size. A size at which every candidate fails stays undecided. TIMEOUT: the budget is used up. */
+/* Decide one size. A size at which every candidate fails stays undecided. TIMEOUT: the budget is
+ * used up. */
 enum rtune_status rtune_step_run(struct rtune_tuning *t, struct rtune_kind *kind, size_t index,
                                  struct rtune_error *err);
-/* Place the break-points between decided sizes (measured unless quick or pressed for time) and store the
- * kind's winners. measure false: geometric means. */
+/* Place the break-points between decided sizes (measured unless quick or pressed for time) and
+ * store the kind's winners. measure false: geometric means. */
 enum rtune_status rtune_step_store(struct rtune_tuning *t, struct rtune_kind *kind, bool measure,
                                    struct rtune_error *err);
 

@@ -40,7 +40,8 @@ static enum rtune_status grow(struct rtune_shelf *shelf, struct rtune_error *err
 
 static enum rtune_status read_image(const struct rtune_shelf *shelf, uint64_t at, uint32_t size,
                                     void **image, struct rtune_error *err) {
-    if (size > IMAGE_MAX) return rtune_err_set(err, RTUNE_RANGE, "kernel: %u bytes", (unsigned)size);
+    if (size > IMAGE_MAX)
+        return rtune_err_set(err, RTUNE_RANGE, "kernel: %u bytes", (unsigned)size);
     char *bytes = malloc(size);
     if (bytes == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "kernels: out of memory");
     for (size_t done = 0; done < size;) {

@@ -18,14 +18,15 @@
 enum { EXEC_FAILED = 127, FD_MAX = 1024 };
 #define END_NS UINT64_C(5000000000)
 
-/* In the child, between fork and exec: async-signal-safe calls only. argv is complete but for the number
- * of the descriptor, which the parent wrote into it too. */
+/* In the child, between fork and exec: async-signal-safe calls only. argv is complete but for the
+ * number of the descriptor, which the parent wrote into it too. */
 static void run_child(const char *program, char *const argv[], int fd, pid_t parent) {
     int null = open("/dev/null", O_RDWR);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(EXEC_FAILED);
     if (null >= 0) {
-        for (int k = 0; k <= 2; k++) dup2(null, k);
+        for (int k = 0; k <= 2; k++)
+            dup2(null, k);
     }
     for (int k = 3; k < FD_MAX; k++) {
         int flags = fcntl(k, F_GETFD);
@@ -37,7 +38,8 @@ static void run_child(const char *program, char *const argv[], int fd, pid_t par
     _exit(EXEC_FAILED);
 }
 
-enum rtune_status rtune_spawn(const char *program, struct rtune_child *child, struct rtune_error *err) {
+enum rtune_status rtune_spawn(const char *program, struct rtune_child *child,
+                              struct rtune_error *err) {
     int pair[2];
     char number[16], verb[] = "worker", option[] = "--fd", name[512];
     if (program == NULL || program[0] == '\0')

@@ -11,8 +11,8 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* How many of the smallest (and of the largest) samples lie outside the interval: the largest r with
- * P(Binomial(n, 1/2) < r) <= 2.5 %. */
+/* How many of the smallest (and of the largest) samples lie outside the interval: the largest r
+ * with P(Binomial(n, 1/2) < r) <= 2.5 %. */
 static size_t outside(size_t n) {
     if (n > 500) {
         double r = floor(0.5 * (double)n - 0.98 * sqrt((double)n) - 0.5);
@@ -33,8 +33,8 @@ static struct rtune_summary summarize(double *sorted, size_t n) {
     if (n == 0) return s;
     qsort(sorted, n, sizeof(*sorted), compare);
     size_t r = outside(n);
-    /* The interval from the r-th to the (n + 1 - r)-th order statistic misses the median when fewer than
-     * r samples lie on one side of it. */
+    /* The interval from the r-th to the (n + 1 - r)-th order statistic misses the median when fewer
+     * than r samples lie on one side of it. */
     s.lo = sorted[r > 0 ? r - 1 : 0];
     s.hi = sorted[n - (r > 0 ? r : 1)];
     s.median = n % 2 == 1 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
@@ -53,7 +53,8 @@ struct rtune_summary rtune_stats_summary(const double *samples, size_t count) {
 struct rtune_summary rtune_stats_paired(const double *a, const double *b, size_t count) {
     double sorted[RTUNE_STATS_MAX];
     count = bounded(count);
-    for (size_t j = 0; j < count; j++) sorted[j] = a[j] - b[j];
+    for (size_t j = 0; j < count; j++)
+        sorted[j] = a[j] - b[j];
     return summarize(sorted, count);
 }
 

@@ -44,10 +44,12 @@ static struct rtune_cost cost_at(const struct rtune_tuning *t, const struct rtun
 }
 
 static void menu_source(const struct rtune_tuning *t, struct rtune_menu_source *source) {
-    *source = (struct rtune_menu_source){t->space, t->meter, t->forge, &t->agenda, t->options->effort};
+    *source =
+        (struct rtune_menu_source){t->space, t->meter, t->forge, &t->agenda, t->options->effort};
 }
 
-double rtune_step_estimate(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index) {
+double rtune_step_estimate(const struct rtune_tuning *t, const struct rtune_kind *kind,
+                           size_t index) {
     struct rtune_cost cost = cost_at(t, kind, kind->sizes[index]);
     double cap = rtune_effort_cap(t->options->effort, kind->full);
     struct rtune_menu_source source;
@@ -63,7 +65,8 @@ double rtune_step_estimate(const struct rtune_tuning *t, const struct rtune_kind
 }
 
 /* Seconds that a step may take: its part of what is left of the budget. */
-static double allowance_s(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index) {
+static double allowance_s(const struct rtune_tuning *t, const struct rtune_kind *kind,
+                          size_t index) {
     double cap = rtune_effort_cap(t->options->effort, kind->full);
     if (t->options->budget_s <= 0) return cap;
     double left = 0.97 * (t->options->budget_s - rtune_tuning_elapsed(t));
@@ -75,7 +78,8 @@ static double allowance_s(const struct rtune_tuning *t, const struct rtune_kind 
 
 /* The menus of all sizes, as they are before the first is measured; freed by the caller. */
 static enum rtune_status gather(const struct rtune_tuning *t, const struct rtune_kind *kind,
-                                struct rtune_config **configs, size_t *count, struct rtune_error *err) {
+                                struct rtune_config **configs, size_t *count,
+                                struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_menu_source source;
     struct rtune_menu menu = {.configs = NULL};
@@ -137,12 +141,14 @@ struct step {
     long favourite;
 };
 
-static enum rtune_status refuse(struct rtune_tuning *t, struct step *s, const struct rtune_config *config,
-                                const struct rtune_error *why, struct rtune_error *err) {
+static enum rtune_status refuse(struct rtune_tuning *t, struct step *s,
+                                const struct rtune_config *config, const struct rtune_error *why,
+                                struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_trial trial = {
         .problem = s->problem, .config = *config, .reason = RTUNE_REASON_COMPILE};
-    snprintf(trial.detail, sizeof(trial.detail), "%.*s", (int)sizeof(trial.detail) - 1, why->message);
+    snprintf(trial.detail, sizeof(trial.detail), "%.*s", (int)sizeof(trial.detail) - 1,
+             why->message);
     TRY(rtune_kind_ban(s->kind, config, err));
     if (t->work != NULL) TRY(rtune_work_add_trial(t->work, &trial, err));
     rtune_tuning_on_trial(t, &trial);
@@ -151,7 +157,8 @@ done:
 }
 
 /* From configs to what can be measured. */
-static enum rtune_status make_candidates(struct rtune_tuning *t, struct step *s, struct rtune_error *err) {
+static enum rtune_status make_candidates(struct rtune_tuning *t, struct step *s,
+                                         struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     TRY(rtune_forge_need(t->forge, &s->kind->problem, s->menu.configs, s->menu.count, err));
     s->candidates = calloc(s->menu.count, sizeof(*s->candidates));
@@ -175,7 +182,8 @@ done:
     return status;
 }
 
-static enum rtune_status open_step(struct rtune_tuning *t, struct step *s, struct rtune_error *err) {
+static enum rtune_status open_step(struct rtune_tuning *t, struct step *s,
+                                   struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_menu_source source;
     enum rtune_effort effort = t->options->effort;
@@ -185,7 +193,8 @@ static enum rtune_status open_step(struct rtune_tuning *t, struct step *s, struc
     s->cost = cost_at(t, s->kind, s->problem.n);
     bool big = effort != RTUNE_EFFORT_EXHAUSTIVE && s->cost.launch_us >= big_us;
     TRY(rtune_menu_make(&source, s->kind, s->index, big, &s->menu, err));
-    s->share = rtune_effort_share(effort, s->menu.count, &s->cost, allowance_s(t, s->kind, s->index));
+    s->share =
+        rtune_effort_share(effort, s->menu.count, &s->cost, allowance_s(t, s->kind, s->index));
     rtune_menu_limit(&s->menu, s->kind, s->share.candidates);
     TRY(make_candidates(t, s, err));
 done:
@@ -245,14 +254,16 @@ static void learn_bandwidth(struct rtune_tuning *t, const struct step *s, double
 static void warn_of(struct rtune_tuning *t, const struct rtune_measure_report *report) {
     if (report->foreign_load && !t->told_foreign) {
         t->told_foreign = true;
-        rtune_tuning_warn(t, "%s: something else seems to be running on it: the time of a fixed piece "
-                             "of work varies by more than 15 %% (tune again when it is idle)",
+        rtune_tuning_warn(t,
+                          "%s: something else seems to be running on it: the time of a fixed piece "
+                          "of work varies by more than 15 %% (tune again when it is idle)",
                           t->meter->info.name);
     }
     if (report->clock_drop && !t->told_clock) {
         t->told_clock = true;
-        rtune_tuning_warn(t, "%s: the clock dropped by more than 3 %% and stayed down for a while; "
-                             "some samples were taken at the lower clock",
+        rtune_tuning_warn(t,
+                          "%s: the clock dropped by more than 3 %% and stayed down for a while; "
+                          "some samples were taken at the lower clock",
                           t->meter->info.name);
     }
 }
@@ -274,7 +285,8 @@ static void fill_winner(const struct rtune_tuning *t, const struct rtune_kind *k
     snprintf(winner->driver, sizeof(winner->driver), "%s", t->meter->info.identity.driver);
 }
 
-static void record_decision(struct rtune_tuning *t, const struct step *s, const struct rtune_found *found) {
+static void record_decision(struct rtune_tuning *t, const struct step *s,
+                            const struct rtune_found *found) {
     struct rtune_decision *d = &s->kind->decisions[s->index];
     struct rtune_config standard = rtune_config_default(&s->kind->problem, t->meter->info.cuda);
     struct rtune_winner winner;
@@ -292,13 +304,14 @@ static void record_decision(struct rtune_tuning *t, const struct step *s, const 
     rtune_tuning_tell(t, &event);
 }
 
-static enum rtune_status run_search(struct rtune_tuning *t, struct step *s, struct rtune_error *err) {
+static enum rtune_status run_search(struct rtune_tuning *t, struct step *s,
+                                    struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_found found = {.ranking = NULL};
     char text[160];
     if (s->count > 0)
-        TRY(rtune_search(t->meter, &s->problem, s->candidates, s->count, s->favourite, &s->share.rounds,
-                         &found, err));
+        TRY(rtune_search(t->meter, &s->problem, s->candidates, s->count, s->favourite,
+                         &s->share.rounds, &found, err));
     TRY(ban_failures(s, &found, err));
     warn_of(t, &found.report);
     t->done++;
@@ -341,8 +354,9 @@ static bool on_schedule(const struct rtune_tuning *t) {
     return t->options->budget_s - rtune_tuning_elapsed(t) > 1.05 * rate * t->left_s + 0.5;
 }
 
-static enum rtune_status place_break(struct rtune_tuning *t, const struct rtune_kind *kind, size_t before,
-                                     size_t after, bool measure, uint64_t *from, struct rtune_error *err) {
+static enum rtune_status place_break(struct rtune_tuning *t, const struct rtune_kind *kind,
+                                     size_t before, size_t after, bool measure, uint64_t *from,
+                                     struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_candidate pair[2];
     const size_t at[2] = {before, after};
@@ -363,8 +377,8 @@ static enum rtune_status place_break(struct rtune_tuning *t, const struct rtune_
     }
     bool same = rtune_config_equal(&pair[0].config, &pair[1].config);
     if (!measure || same || t->options->effort == RTUNE_EFFORT_QUICK || !on_schedule(t)) steps = 0;
-    TRY(rtune_search_between(t->meter, &kind->problem, kind->sizes[before], kind->sizes[after], pair,
-                             steps, samples, from, err));
+    TRY(rtune_search_between(t->meter, &kind->problem, kind->sizes[before], kind->sizes[after],
+                             pair, steps, samples, from, err));
 done:
     return status;
 }
@@ -379,7 +393,8 @@ enum rtune_status rtune_step_store(struct rtune_tuning *t, struct rtune_kind *ki
         if (!kind->decisions[i].done) continue;
         struct rtune_winner *row = &rows[count];
         fill_winner(t, kind, i, row);
-        TRY(rtune_forge_keep(t->forge, &kind->problem, &row->config, t->store.path, row->cubin, err));
+        TRY(rtune_forge_keep(t->forge, &kind->problem, &row->config, t->store.path, row->cubin,
+                             err));
         if (count > 0) {
             TRY(place_break(t, kind, last, i, measure, &row->n_from, err));
             rows[count - 1].n_to = row->n_from - 1;

@@ -40,13 +40,15 @@ enum rtune_status rtune_frame_send_with(int fd, const struct rtune_frame *frame,
         head->cmsg_len = CMSG_LEN(sizeof(passed));
         memcpy(CMSG_DATA(head), &passed, sizeof(passed));
     }
-    do sent = sendmsg(fd, &message, MSG_NOSIGNAL);
+    do
+        sent = sendmsg(fd, &message, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     if (sent < 0) return rtune_err_set_errno(err, RTUNE_IO, errno, "worker: cannot send");
     return RTUNE_OK;
 }
 
-enum rtune_status rtune_frame_send(int fd, const struct rtune_frame *frame, struct rtune_error *err) {
+enum rtune_status rtune_frame_send(int fd, const struct rtune_frame *frame,
+                                   struct rtune_error *err) {
     return rtune_frame_send_with(fd, frame, -1, err);
 }
 
@@ -76,8 +78,8 @@ static int descriptor_of(struct msghdr *message) {
     return passed;
 }
 
-enum rtune_status rtune_frame_receive_with(int fd, struct rtune_frame *frame, bool *got, int *passed,
-                                           struct rtune_error *err) {
+enum rtune_status rtune_frame_receive_with(int fd, struct rtune_frame *frame, bool *got,
+                                           int *passed, struct rtune_error *err) {
     struct iovec part = {.iov_base = frame, .iov_len = sizeof(*frame)};
     union passing control;
     struct msghdr message = {.msg_iov = &part,
@@ -86,7 +88,8 @@ enum rtune_status rtune_frame_receive_with(int fd, struct rtune_frame *frame, bo
                              .msg_controllen = sizeof(control.bytes)};
     ssize_t size;
     *passed = -1;
-    do size = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    do
+        size = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
     while (size < 0 && errno == EINTR);
     if (size == 0 || (size < 0 && errno == ECONNRESET)) {
         *got = false;
@@ -95,14 +98,16 @@ enum rtune_status rtune_frame_receive_with(int fd, struct rtune_frame *frame, bo
     if (size < 0) return rtune_err_set_errno(err, RTUNE_IO, errno, "worker: cannot receive");
     *passed = descriptor_of(&message);
     if ((size_t)size != sizeof(*frame) || frame->version != RTUNE_WIRE_VERSION)
-        return rtune_err_set(err, RTUNE_SYNTAX, "worker: answers in another format: it is of another "
-                                                "build of the program");
+        return rtune_err_set(err, RTUNE_SYNTAX,
+                             "worker: answers in another format: it is of another "
+                             "build of the program");
     *got = true;
     return RTUNE_OK;
 }
 
-enum rtune_status rtune_frame_receive(int fd, struct rtune_frame *frame, bool *got, uint64_t deadline_ns,
-                                      const volatile bool *stop, struct rtune_error *err) {
+enum rtune_status rtune_frame_receive(int fd, struct rtune_frame *frame, bool *got,
+                                      uint64_t deadline_ns, const volatile bool *stop,
+                                      struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     int passed = -1;
     if (stop != NULL && *stop) return rtune_err_set(err, RTUNE_INTERRUPTED, "interrupted");

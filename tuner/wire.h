@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tuner/wire.h: what a tuning session and its worker process say to each other: frames of one fixed size
- * over a SOCK_SEQPACKET socket pair. Both ends are the same program on the same machine, so frames are
- * plain structs; the version word guards against another build.
+ * tuner/wire.h: what a tuning session and its worker process say to each other: frames of one fixed
+ * size over a SOCK_SEQPACKET socket pair. Both ends are the same program on the same machine, so
+ * frames are plain structs; the version word guards against another build.
  */
 #ifndef RTUNE_TUNER_WIRE_H
 #define RTUNE_TUNER_WIRE_H
@@ -18,13 +18,13 @@ enum rtune_frame_kind {
     RTUNE_FRAME_CANDIDATE, /* candidate, for the next MEASURE; slot counts up from 0 */
     RTUNE_FRAME_MEASURE,   /* measure */
     /* worker to session */
-    RTUNE_FRAME_READY,   /* ready: after HELLO */
+    RTUNE_FRAME_READY,    /* ready: after HELLO */
     RTUNE_FRAME_PREPARED, /* prepared: after SETUP */
-    RTUNE_FRAME_AT,      /* slot is about to run, or one of enum rtune_at */
-    RTUNE_FRAME_FAIL,    /* failure of slot; fatal: the worker ends now */
-    RTUNE_FRAME_SAMPLES, /* samples of slot, in order */
-    RTUNE_FRAME_DONE,    /* done: after MEASURE */
-    RTUNE_FRAME_ERROR    /* failure: HELLO or SETUP failed, the worker ends */
+    RTUNE_FRAME_AT,       /* slot is about to run, or one of enum rtune_at */
+    RTUNE_FRAME_FAIL,     /* failure of slot; fatal: the worker ends now */
+    RTUNE_FRAME_SAMPLES,  /* samples of slot, in order */
+    RTUNE_FRAME_DONE,     /* done: after MEASURE */
+    RTUNE_FRAME_ERROR     /* failure: HELLO or SETUP failed, the worker ends */
 };
 
 /* Values of slot that are no candidate. */
@@ -97,18 +97,21 @@ struct rtune_frame {
 /* A zeroed frame of a kind. */
 void rtune_frame_init(struct rtune_frame *frame, enum rtune_frame_kind kind, uint32_t slot);
 /* Send one frame; IO if the other side is gone. Never raises SIGPIPE. */
-enum rtune_status rtune_frame_send(int fd, const struct rtune_frame *frame, struct rtune_error *err);
+enum rtune_status rtune_frame_send(int fd, const struct rtune_frame *frame,
+                                   struct rtune_error *err);
 /* The same, with a descriptor that the other side gets a copy of; -1: none. */
 enum rtune_status rtune_frame_send_with(int fd, const struct rtune_frame *frame, int passed,
                                         struct rtune_error *err);
-/* Receive one frame. *got is false at the end of the stream. deadline_ns (of rtune_clock_ns; 0: none) gives
- * TIMEOUT, stop (may be NULL, polled every 50 ms) INTERRUPTED. Errors: IO, SYNTAX (another build). */
-enum rtune_status rtune_frame_receive(int fd, struct rtune_frame *frame, bool *got, uint64_t deadline_ns,
-                                      const volatile bool *stop, struct rtune_error *err);
+/* Receive one frame. *got is false at the end of the stream. deadline_ns (of rtune_clock_ns; 0:
+ * none) gives TIMEOUT, stop (may be NULL, polled every 50 ms) INTERRUPTED. Errors: IO, SYNTAX
+ * (another build). */
+enum rtune_status rtune_frame_receive(int fd, struct rtune_frame *frame, bool *got,
+                                      uint64_t deadline_ns, const volatile bool *stop,
+                                      struct rtune_error *err);
 
-/* The same without deadline and stop. *passed gets a descriptor that came along, which the caller closes,
- * or -1. */
-enum rtune_status rtune_frame_receive_with(int fd, struct rtune_frame *frame, bool *got, int *passed,
-                                           struct rtune_error *err);
+/* The same without deadline and stop. *passed gets a descriptor that came along, which the caller
+ * closes, or -1. */
+enum rtune_status rtune_frame_receive_with(int fd, struct rtune_frame *frame, bool *got,
+                                           int *passed, struct rtune_error *err);
 
 #endif /* RTUNE_TUNER_WIRE_H */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.c: the process that owns the device and runs candidates, so that a crash, a sticky error or an
- * endless kernel costs this process and one candidate. It serves one session over a socket and ends with it.
+ * worker.c: the process that owns the device and runs candidates, so that a crash, a sticky error
+ * or an endless kernel costs this process and one candidate. It serves one session over a socket
+ * and ends with it.
  */
 #include "tuner/bench.h"
 #include "tuner/tuner.h"
@@ -165,15 +166,21 @@ done:
 static enum rtune_status serve(struct worker *w, const struct rtune_frame *frame,
                                struct rtune_error *err) {
     switch (frame->kind) {
-    case RTUNE_FRAME_HELLO: return hello(w, frame, err);
-    case RTUNE_FRAME_SETUP: return setup(w, frame, err);
-    case RTUNE_FRAME_CANDIDATE: return candidate(w, frame, err);
-    case RTUNE_FRAME_MEASURE: return measure(w, frame, err);
-    default: return rtune_err_set(err, RTUNE_INVALID, "worker: unexpected request");
+    case RTUNE_FRAME_HELLO:
+        return hello(w, frame, err);
+    case RTUNE_FRAME_SETUP:
+        return setup(w, frame, err);
+    case RTUNE_FRAME_CANDIDATE:
+        return candidate(w, frame, err);
+    case RTUNE_FRAME_MEASURE:
+        return measure(w, frame, err);
+    default:
+        return rtune_err_set(err, RTUNE_INVALID, "worker: unexpected request");
     }
 }
 
-/* After a device failure in a batch nobody knows whose it was: end, and let the session find out. */
+/* After a device failure in a batch nobody knows whose it was: end, and let the session find out.
+ */
 static void release(struct worker *w) {
     if (w->rig != NULL) rtune_bench_free(&w->bench);
     if (w->dev != NULL) rtune_shelf_free(&w->shelf);

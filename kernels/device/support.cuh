@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * kernels/device/support.cuh: the tuner's own kernels. They fill inputs, compute references, displace the
- * caches and keep time. They share no code with the reduction templates: a reference evaluates the
- * generator, not the memory, in a plain grid-stride loop over integers.
+ * kernels/device/support.cuh: the tuner's own kernels. They fill inputs, compute references,
+ * displace the caches and keep time. They share no code with the reduction templates: a reference
+ * evaluates the generator, not the memory, in a plain grid-stride loop over integers.
  *
  * Includes nothing, so that nvcc and NVRTC compile it without an include path. The generator also
- * compiles as C++ on the host, where the kernels are left out; tuner/data.c has the same functions in C.
+ * compiles as C++ on the host, where the kernels are left out; tuner/data.c has the same functions
+ * in C.
  *
  * Entry points, all extern "C", each with one struct by value as its only parameter (below):
  *   rtune_support_fill_{f32,f64,i32,i64}       struct rtune_support_fill_args
@@ -15,16 +16,18 @@
  *   rtune_support_empty                        struct rtune_support_empty_args
  * Any one-dimensional grid and block is right for all of them (block: at most 1024).
  *
- * A data set is a function of (data, dtype, seed, i) alone. Sums and extremes are integers k times a power
- * of two, products are one of eight classes c, so that a reference is made of integers and is exact:
- *   data                  element i                                    reference words
- *   0 sum, exact          k; floats: small, odd, zero mean             [0] sum of k >> 26, [1] of the low bits
- *   1 sum, random         k * 2^-23 (f32), k * 2^-52 (f64) in [-1, 1)  the same
- *   2 product, exact      class c; floats: +-1, one 2 or 1/2 per       [c] number of elements of class c
- *                         octave of i; integers: odd
- *   3 product, random     class c; floats: +-1, 32 of 1.5 or 0.75      the same
- *                         per octave
- *   4 extreme             as 1; integers: half of their range          [0] min, [1] max of k ^ 2^63
+ * A data set is a function of (data, dtype, seed, i) alone. Sums and extremes are integers k times
+ * a power of two, products are one of eight classes c, so that a reference is made of integers and
+ * is exact. By the value of data:
+ *
+ * - 0, sum, exact: k; floats: small, odd, zero mean. Words: [0] sum of k >> 26, [1] of the low
+ * bits.
+ * - 1, sum, random: k * 2^-23 (f32) or k * 2^-52 (f64), in [-1, 1). Words as for 0.
+ * - 2, product, exact: class c; floats: +-1, and one 2 or 1/2 per octave of i; integers: odd.
+ * Words: [c] number of elements of class c.
+ * - 3, product, random: class c; floats: +-1, and 32 of 1.5 or 0.75 per octave. Words as for 2.
+ * - 4, extreme: as 1; integers: half of their range. Words: [0] min and [1] max of k ^ 2^63.
+ *
  * The caller sets the words to 0 before (extreme: [0] to all ones).
  */
 #ifndef RTUNE_KERNELS_DEVICE_SUPPORT_CUH
@@ -36,11 +39,11 @@ typedef unsigned long long rtune_s_u64;
 typedef long long rtune_s_i64;
 
 struct rtune_support_fill_args {
-    void *out;         /* n elements: out[i] becomes element first + i */
+    void *out; /* n elements: out[i] becomes element first + i */
     rtune_s_u64 first;
     rtune_s_u64 n;
     rtune_s_u64 seed;
-    rtune_s_u32 data;  /* data set, as above */
+    rtune_s_u32 data; /* data set, as above */
     rtune_s_u32 reserved;
 };
 
@@ -53,7 +56,8 @@ struct rtune_support_reference_args {
     rtune_s_u32 reserved;
 };
 
-/* Reads bytes (a multiple of 16) at in (aligned to 16); writes the sink only for one value in 2^32. */
+/* Reads bytes (a multiple of 16) at in (aligned to 16); writes the sink only for one value in 2^32.
+ */
 struct rtune_support_read_args {
     const void *in;
     rtune_s_u64 bytes;
@@ -93,9 +97,10 @@ RTUNE_SUPPORT_FN int rtune_support_log2(rtune_s_u64 i) {
 #endif
 }
 
-/* Class of element i of a product of floats: bit 0 is the sign, the rest the magnitude: 0 for 1; exact: 1
- * for 2, 2 for 1/2; random: 1 for 1.5, 2 for 0.75. */
-RTUNE_SUPPORT_FN rtune_s_u32 rtune_support_class(rtune_s_u32 data, rtune_s_u64 seed, rtune_s_u64 i) {
+/* Class of element i of a product of floats: bit 0 is the sign, the rest the magnitude: 0 for 1;
+ * exact: 1 for 2, 2 for 1/2; random: 1 for 1.5, 2 for 0.75. */
+RTUNE_SUPPORT_FN rtune_s_u32 rtune_support_class(rtune_s_u32 data, rtune_s_u64 seed,
+                                                 rtune_s_u64 i) {
     rtune_s_u64 r = rtune_support_rng(seed, i);
     rtune_s_u32 sign = (rtune_s_u32)(r >> 63), magnitude = 0;
     if (i > 0) {
@@ -116,7 +121,8 @@ struct rtune_support_f32 {
     typedef float type;
     RTUNE_SUPPORT_FN rtune_s_i64 k(rtune_s_u32 data, rtune_s_u64 seed, rtune_s_u64 i) {
         rtune_s_u64 r = rtune_support_rng(seed, i);
-        return data == 0 ? (rtune_s_i64)(r >> 61) * 2 - 7 : (rtune_s_i64)((rtune_s_i32)(r >> 32) >> 8);
+        return data == 0 ? (rtune_s_i64)(r >> 61) * 2 - 7
+                         : (rtune_s_i64)((rtune_s_i32)(r >> 32) >> 8);
     }
     RTUNE_SUPPORT_FN rtune_s_u32 c(rtune_s_u32 data, rtune_s_u64 seed, rtune_s_u64 i) {
         return rtune_support_class(data, seed, i);
@@ -195,11 +201,12 @@ struct rtune_support_words {
 };
 
 template <class D>
-RTUNE_SUPPORT_FN void rtune_support_count(rtune_support_words *w, rtune_s_u32 data, rtune_s_u64 seed,
-                                          rtune_s_u64 i) {
+RTUNE_SUPPORT_FN void rtune_support_count(rtune_support_words *w, rtune_s_u32 data,
+                                          rtune_s_u64 seed, rtune_s_u64 i) {
     if (data == 2 || data == 3) {
         rtune_s_u32 c = D::c(data, seed, i);
-        for (rtune_s_u32 j = 0; j < 8; j++) w->word[j] += c == j;
+        for (rtune_s_u32 j = 0; j < 8; j++)
+            w->word[j] += c == j;
         return;
     }
     rtune_s_i64 k = D::k(data, seed, i);
@@ -222,7 +229,8 @@ template <class D> static __device__ void rtune_support_fill(const rtune_support
         out[i] = rtune_support_value<D>(a.data, a.seed, a.first + i);
 }
 
-static __device__ void rtune_support_merge(rtune_s_u64 *to, const rtune_s_u64 *from, rtune_s_u32 data) {
+static __device__ void rtune_support_merge(rtune_s_u64 *to, const rtune_s_u64 *from,
+                                           rtune_s_u32 data) {
     if (data == 4) {
         atomicMin(&to[0], from[0]);
         atomicMax(&to[1], from[1]);
@@ -237,7 +245,8 @@ static __device__ void rtune_support_reference(const rtune_support_reference_arg
     __shared__ rtune_s_u64 block[8];
     rtune_support_words mine = {{a.data == 4 ? ~0ull : 0ull, 0, 0, 0, 0, 0, 0, 0}};
     if (threadIdx.x == 0)
-        for (int j = 0; j < 8; j++) block[j] = mine.word[j];
+        for (int j = 0; j < 8; j++)
+            block[j] = mine.word[j];
     __syncthreads();
     rtune_s_u64 stride = (rtune_s_u64)gridDim.x * blockDim.x;
     for (rtune_s_u64 i = (rtune_s_u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.n; i += stride)
@@ -279,7 +288,8 @@ extern "C" __global__ void rtune_support_read(rtune_support_read_args a) {
 
 extern "C" __global__ void rtune_support_spin(rtune_support_spin_args a) {
     rtune_s_u32 x = threadIdx.x;
-    for (rtune_s_u64 t = 0; t < a.turns; t++) x = x * 1664525u + 1013904223u;
+    for (rtune_s_u64 t = 0; t < a.turns; t++)
+        x = x * 1664525u + 1013904223u;
     if (x == 0x5eed5eedu) *a.sink = x;
 }
 

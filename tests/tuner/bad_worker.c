@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tests/tuner/bad_worker.c: a worker program on the cpu device, some of whose kernels misbehave as
- * RTUNE_TEST_CHEATS says: "kind=text;kind=text": those whose config, printed, has text in it. Kinds:
- *   nothing  returns at once and writes nothing
- *   skip     leaves out the last element
- *   stale    returns the first result that it ever had
- *   overrun  writes one byte too many
- *   refuse   the launch fails; the device goes on working
- *   sticky   the launch fails, and so does everything after it
- *   crash, late_crash   kills the process; the latter only after a few launches
- *   hang, late_hang     never returns
- *   absent   cannot be opened
- * RTUNE_TEST_STARTS: a file that gets one byte for each start.
+ * RTUNE_TEST_CHEATS says: "kind=text;kind=text": those whose config, printed, has text in it.
+ *
+ * - nothing: returns at once and writes nothing
+ * - skip: leaves out the last element
+ * - stale: returns the first result that it ever had
+ * - overrun: writes one byte too many
+ * - refuse: the launch fails; the device goes on working
+ * - sticky: the launch fails, and so does everything after it
+ * - crash, late_crash: kills the process; the latter only after a few launches
+ * - hang, late_hang: never returns
+ * - absent: cannot be opened
+ *
+ * RTUNE_TEST_STARTS names a file that gets one byte for each start.
  */
 #include "base/parse.h"
 #include "runtime/device.h"
@@ -23,7 +25,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KERNELS = 256, LATE = 10 /* launches before the late ones show: more than a thorough verification has */ };
+enum {
+    KERNELS = 256,
+    LATE = 10 /* launches before the late ones show: more than a thorough verification has */
+};
 
 struct cheat {
     const rtune_kernel *kernel;
@@ -65,8 +70,8 @@ static bool find_kind(const struct rtune_config *config, char kind[16]) {
 }
 
 static enum rtune_status bent_open(rtune_device *dev, const struct rtune_problem *problem,
-                                   const struct rtune_config *config, const void *image, size_t size,
-                                   rtune_kernel **kernel, struct rtune_error *err) {
+                                   const struct rtune_config *config, const void *image,
+                                   size_t size, rtune_kernel **kernel, struct rtune_error *err) {
     struct cheat cheat = {.kernel = NULL};
     bool bad = find_kind(config, cheat.kind);
     if (bad && strcmp(cheat.kind, "absent") == 0)
@@ -79,14 +84,17 @@ static enum rtune_status bent_open(rtune_device *dev, const struct rtune_problem
     return status;
 }
 
-static bool is(const struct cheat *cheat, const char *kind) { return strcmp(cheat->kind, kind) == 0; }
+static bool is(const struct cheat *cheat, const char *kind) {
+    return strcmp(cheat->kind, kind) == 0;
+}
 
 static void misbehave(const struct cheat *cheat) {
     bool late = strncmp(cheat->kind, "late_", 5) == 0;
     const char *what = late ? cheat->kind + 5 : cheat->kind;
     if (late && cheat->launches <= LATE) return;
     if (strcmp(what, "crash") == 0) abort();
-    while (strcmp(what, "hang") == 0) pause();
+    while (strcmp(what, "hang") == 0)
+        pause();
 }
 
 static enum rtune_status bent_launch(rtune_device *dev, const rtune_kernel *kernel,

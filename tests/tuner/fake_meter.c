@@ -12,7 +12,8 @@ static double uniform(struct fake_meter *m, uint64_t stream, uint64_t i) {
     return (double)(rtune_rng_at(m->seed + stream, i) >> 11) * 0x1p-53;
 }
 
-static enum rtune_status prepare(struct rtune_meter *base, uint64_t bytes, struct rtune_error *err) {
+static enum rtune_status prepare(struct rtune_meter *base, uint64_t bytes,
+                                 struct rtune_error *err) {
     (void)base;
     (void)bytes;
     (void)err;
@@ -28,8 +29,8 @@ static double sample(struct fake_meter *m, double us, double shared) {
 }
 
 static enum rtune_status measure(struct rtune_meter *base, const struct rtune_measure *measure,
-                                 struct rtune_measured *measured, struct rtune_measure_report *report,
-                                 struct rtune_error *err) {
+                                 struct rtune_measured *measured,
+                                 struct rtune_measure_report *report, struct rtune_error *err) {
     struct fake_meter *m = (struct fake_meter *)base;
     memset(report, 0, sizeof(*report));
     m->requests++;

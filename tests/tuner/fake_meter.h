@@ -9,10 +9,10 @@ struct fake_meter {
     struct rtune_meter base;
     /* Time of a config; negative: it fails, with the reason -us. */
     double (*us)(const struct rtune_problem *problem, const struct rtune_config *config);
-    double noise;    /* relative size of one sample's noise: a skewed one, with outliers */
-    double drift;    /* relative size of what all candidates of a round share */
+    double noise; /* relative size of one sample's noise: a skewed one, with outliers */
+    double drift; /* relative size of what all candidates of a round share */
     uint64_t seed;
-    uint64_t taken;  /* samples so far */
+    uint64_t taken; /* samples so far */
     size_t requests, thorough;
     size_t interrupt_at; /* request that is interrupted, from 1; 0: none */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tests/tuner/support_host.h: the generator of kernels/device/support.cuh, compiled for the host. */
+/* tests/tuner/support_host.h: the generator of kernels/device/support.cuh, compiled for the host.
+ */
 #ifndef RTUNE_TESTS_TUNER_SUPPORT_HOST_H
 #define RTUNE_TESTS_TUNER_SUPPORT_HOST_H
 

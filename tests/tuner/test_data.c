@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The generator in C against the one of the kernels, and expected results against plain loops over the
- * elements in long double or modular integers. RTUNE_TEST_SEED repeats.
+ * The generator in C against the one of the kernels, and expected results against plain loops over
+ * the elements in long double or modular integers. RTUNE_TEST_SEED repeats.
  */
 #include "base/num.h"
 #include "base/rng.h"
@@ -79,8 +79,10 @@ static long double fold_float(const struct rtune_data_view *v, enum rtune_data d
     bool first = true;
     for (uint64_t i = v->first; i < v->first + v->problem.n; i++) {
         long double x = as_double(v->problem.dtype, element(v, data, i));
-        if (v->problem.op == RTUNE_SUM) acc += x;
-        else if (v->problem.op == RTUNE_PROD) acc *= x;
+        if (v->problem.op == RTUNE_SUM)
+            acc += x;
+        else if (v->problem.op == RTUNE_PROD)
+            acc *= x;
         else if (isnan(x)) {
             if (v->problem.nan_rule == RTUNE_NAN_PROPAGATE) return x;
         } else if (first || (v->problem.op == RTUNE_MIN ? x < acc : x > acc)) {
@@ -98,10 +100,14 @@ static uint64_t fold_integer(const struct rtune_data_view *v, enum rtune_data da
     for (uint64_t i = v->first; i < v->first + v->problem.n; i++) {
         uint64_t bits = element(v, data, i);
         int64_t x = narrow ? (int32_t)(uint32_t)bits : (int64_t)bits;
-        bool better = i == v->first || (v->problem.op == RTUNE_MIN ? x < (int64_t)acc : x > (int64_t)acc);
-        if (v->problem.op == RTUNE_SUM) acc += (uint64_t)x;
-        else if (v->problem.op == RTUNE_PROD) acc *= (uint64_t)x;
-        else if (better) acc = (uint64_t)x;
+        bool better =
+            i == v->first || (v->problem.op == RTUNE_MIN ? x < (int64_t)acc : x > (int64_t)acc);
+        if (v->problem.op == RTUNE_SUM)
+            acc += (uint64_t)x;
+        else if (v->problem.op == RTUNE_PROD)
+            acc *= (uint64_t)x;
+        else if (better)
+            acc = (uint64_t)x;
     }
     return rtune_dtype_size(rtune_result_dtype(&v->problem)) == 4 ? acc & UINT32_MAX : acc;
 }
@@ -143,7 +149,8 @@ static void check_problem(const struct rtune_problem *p, enum rtune_data_set set
     }
     struct rtune_data_view v = {.problem = *p, .set = set, .seed = seed};
     rtune_data_words_init(&v.words, data);
-    for (uint64_t i = 0; i < p->n; i++) rtune_data_words_add(&v.words, data, p->dtype, seed, i);
+    for (uint64_t i = 0; i < p->n; i++)
+        rtune_data_words_add(&v.words, data, p->dtype, seed, i);
     v.poke = rtune_data_poke(p, set, seed, &v.words, p->n / 2);
     check_expectation(&v, data);
     v.poke = rtune_data_poke(p, set, seed, &v.words, p->n - 1);
@@ -170,8 +177,8 @@ static void test_expectations(void **state) {
                 }
 }
 
-/* Losing or repeating any one element changes the exact result: what is needed to find out kernels that
- * skip the last element, or read one twice. */
+/* Losing or repeating any one element changes the exact result: what is needed to find out kernels
+ * that skip the last element, or read one twice. */
 static void test_every_element_counts(void **state) {
     (void)state;
     for (size_t d = 0; d < SUPPORT_COUNT; d++) {
@@ -192,16 +199,18 @@ static void test_every_element_counts(void **state) {
     assert_true(poke.active && poke.place == 99);
     assert_true(as_double(RTUNE_F32, poke.bits) == -2.0);
     p.op = RTUNE_MAX;
-    assert_true(as_double(RTUNE_F32, rtune_data_poke(&p, RTUNE_SET_EXACT, seed, &words, 5).bits) == 2.0);
+    assert_true(as_double(RTUNE_F32, rtune_data_poke(&p, RTUNE_SET_EXACT, seed, &words, 5).bits) ==
+                2.0);
 }
 
-/* Sums of floats stay exact whatever the order: no partial sum leaves the integers that f32 has, even if
- * the signs were sorted by an adversary among a million elements. */
+/* Sums of floats stay exact whatever the order: no partial sum leaves the integers that f32 has,
+ * even if the signs were sorted by an adversary among a million elements. */
 static void test_sums_stay_exact(void **state) {
     (void)state;
     double positive = 0, magnitude = 0;
     for (uint64_t i = 0; i < 1000000; i++) {
-        double x = as_double(RTUNE_F32, rtune_data_element(RTUNE_DATA_SUM_EXACT, RTUNE_F32, seed, i));
+        double x =
+            as_double(RTUNE_F32, rtune_data_element(RTUNE_DATA_SUM_EXACT, RTUNE_F32, seed, i));
         assert_true(fabs(x) <= 7 && fmod(fabs(x), 2) == 1);
         magnitude += x;
         if (x > 0) positive += x;

@@ -53,8 +53,8 @@ static void test_shrinks(void **state) {
     assert_int_equal(s.candidates, 2);
 }
 
-/* What the issue asks for: 22 kinds at 34 sizes within five minutes on a GPU whose largest launches take
- * 7 to 15 ms, at the unshrunk standard effort. */
+/* What the issue asks for: 22 kinds at 34 sizes within five minutes on a GPU whose largest launches
+ * take 7 to 15 ms, at the unshrunk standard effort. */
 static void test_bare_session_fits(void **state) {
     (void)state;
     double total = 0;

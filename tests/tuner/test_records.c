@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kept trials: what is measured is stored at once, what is stored is not measured again, and a sweep can be
- * searched again without its device. */
+/* Kept trials: what is measured is stored at once, what is stored is not measured again, and a
+ * sweep can be searched again without its device. */
 #include "tests/tuner/fake_meter.h"
 #include "tests/tuner/scratch.h"
 #include "tuner/records.h"
@@ -16,9 +16,13 @@
 
 static struct scratch scratch;
 static char store[256];
-static const struct rtune_identity identity = {
-    .cuda = true, .cc_major = 9, .sm_count = 132, .l2_bytes = 1 << 20, .bus_bits = 5120,
-    .memory_mhz = 1600, .sm_mhz = 1900};
+static const struct rtune_identity identity = {.cuda = true,
+                                               .cc_major = 9,
+                                               .sm_count = 132,
+                                               .l2_bytes = 1 << 20,
+                                               .bus_bits = 5120,
+                                               .memory_mhz = 1600,
+                                               .sm_mhz = 1900};
 static const struct rtune_problem problem = RTUNE_PROBLEM_INIT(RTUNE_SUM, RTUNE_F32, 4096);
 
 static int set_up(void **state) {
@@ -52,7 +56,8 @@ static struct rtune_candidate candidates[COUNT];
 
 static void make_candidates(void) {
     memset(candidates, 0, sizeof(candidates));
-    for (uint32_t k = 0; k < COUNT; k++) candidates[k].config = fake_config(128, 16, 1u << k);
+    for (uint32_t k = 0; k < COUNT; k++)
+        candidates[k].config = fake_config(128, 16, 1u << k);
 }
 
 /* One fails, the others take as long as they have blocks. */
@@ -71,7 +76,8 @@ static void measure(struct rtune_meter *meter, bool thorough, struct results *re
     struct rtune_measure_report report;
     struct rtune_measure m = {problem, candidates, COUNT, SAMPLES, thorough};
     memset(results, 0, sizeof(*results));
-    for (int k = 0; k < COUNT; k++) results->of[k].samples = results->samples[k];
+    for (int k = 0; k < COUNT; k++)
+        results->of[k].samples = results->samples[k];
     ok(meter->ops->measure(meter, &m, results->of, &report, &err), &err);
 }
 
@@ -110,8 +116,8 @@ static void test_records(void **state) {
     rtune_records_free(&records);
 }
 
-/* A session is killed after it measured twice; the resumed one gets the same answers without measuring,
- * then goes on. */
+/* A session is killed after it measured twice; the resumed one gets the same answers without
+ * measuring, then goes on. */
 static void test_resume(void **state) {
     (void)state;
     struct results before[2], after[3];
@@ -189,7 +195,8 @@ static void test_replay(void **state) {
     rtune_work *work = open_work(false);
     fake_meter_init(&fake, landscape, 0.01, 1);
     ok(rtune_meter_record(&fake.base, work, false, NULL, NULL, &meter, &err), &err);
-    ok(rtune_search(meter, &problem, candidates, COUNT, RTUNE_NO_FAVOURITE, &rounds, &live, &err), &err);
+    ok(rtune_search(meter, &problem, candidates, COUNT, RTUNE_NO_FAVOURITE, &rounds, &live, &err),
+       &err);
     rtune_meter_close(meter);
     ok(rtune_work_publish(work, "complete", false, &err), &err);
     rtune_work_close(work);
@@ -203,7 +210,8 @@ static void test_replay(void **state) {
     ok(meter->ops->configs(meter, &problem, &configs, &count, &err), &err);
     assert_int_equal(count, COUNT);
     free(configs);
-    ok(rtune_search(meter, &problem, candidates, COUNT, RTUNE_NO_FAVOURITE, &rounds, &again, &err), &err);
+    ok(rtune_search(meter, &problem, candidates, COUNT, RTUNE_NO_FAVOURITE, &rounds, &again, &err),
+       &err);
     assert_int_equal(live.winner, 0);
     assert_int_equal(again.winner, live.winner);
     assert_true(again.us.median == live.us.median && again.us.lo == live.us.lo);

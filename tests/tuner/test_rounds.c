@@ -111,7 +111,8 @@ static void test_interleaved(void **state) {
     for (size_t r = 0; r < SAMPLES; r++) {
         for (size_t k = 0; k < COUNT; k++) {
             size_t seen = 0;
-            for (size_t j = 0; j < COUNT; j++) seen += order[r * COUNT + j] == s.candidates[k].shot.kernel;
+            for (size_t j = 0; j < COUNT; j++)
+                seen += order[r * COUNT + j] == s.candidates[k].shot.kernel;
             assert_int_equal(seen, 1); /* everybody once a round */
             assert_true(s.candidates[k].us[r] == (double)(1 + k));
         }
@@ -137,7 +138,8 @@ static void test_drop_is_retaken(void **state) {
     rtune_bench_free(&s.bench);
 }
 
-/* It drops and stays: what was taken is kept, told, and the lower clock is the session's from then on. */
+/* It drops and stays: what was taken is kept, told, and the lower clock is the session's from then
+ * on. */
 static double fall(size_t n) { return n < 3 ? 1 : 1.1; }
 
 static void test_lasting_drop(void **state) {

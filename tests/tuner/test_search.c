@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Racing on landscapes with noise: the best is found, ties and failures are handled, the default wins
- * unless it is beaten, break-points land where two curves cross. RTUNE_TEST_SEED repeats.
+ * Racing on landscapes with noise: the best is found, ties and failures are handled, the default
+ * wins unless it is beaten, break-points land where two curves cross. RTUNE_TEST_SEED repeats.
  */
 #include "base/num.h"
 #include "tests/tuner/fake_meter.h"
@@ -31,7 +31,8 @@ static void make_candidates(void) {
         candidates[1 + k].config = fake_config(blocks[k % 4], items[k / 4 % 4], 33u << (k / 16));
 }
 
-/* A bowl with one lowest point at block 256, items 16, grid 264; a step off it costs 3 % or more. */
+/* A bowl with one lowest point at block 256, items 16, grid 264; a step off it costs 3 % or more.
+ */
 static double bowl(const struct rtune_problem *p, const struct rtune_config *c) {
     (void)p;
     double b = fabs(log2(c->block / 256.0)), i = fabs(log2(c->items / 16.0));
@@ -42,8 +43,8 @@ static double bowl(const struct rtune_problem *p, const struct rtune_config *c) 
 static size_t search(struct fake_meter *meter, long favourite, struct rtune_found *found) {
     struct rtune_error err;
     memset(found, 0, sizeof(*found));
-    enum rtune_status status = rtune_search(&meter->base, &problem, candidates, COUNT, favourite,
-                                            &standard, found, &err);
+    enum rtune_status status =
+        rtune_search(&meter->base, &problem, candidates, COUNT, favourite, &standard, found, &err);
     if (status != RTUNE_OK) fail_msg("%s", err.message);
     size_t winner = found->winner;
     free(found->ranking);
@@ -92,8 +93,10 @@ static void test_ties_are_stable(void **state) {
         double us = plateau(&problem, &candidates[k].config);
         fake_meter_init(&meter, plateau, 0.005, seed + 100 + k);
         size_t winner = search(&meter, (long)k, &found);
-        if (us == 5.0) assert_int_equal(winner, k);
-        else assert_int_not_equal(winner, k);
+        if (us == 5.0)
+            assert_int_equal(winner, k);
+        else
+            assert_int_not_equal(winner, k);
     }
 }
 
@@ -175,8 +178,8 @@ static void test_smallest(void **state) {
     struct fake_meter meter;
     struct rtune_found found;
     fake_meter_init(&meter, bowl, 0, seed);
-    assert_int_equal(
-        rtune_search(&meter.base, &problem, candidates, 1, 0, &least, &found, NULL), RTUNE_OK);
+    assert_int_equal(rtune_search(&meter.base, &problem, candidates, 1, 0, &least, &found, NULL),
+                     RTUNE_OK);
     assert_int_equal(found.winner, 0);
     assert_true(found.us.median == found.default_us && found.default_us > 0);
     free(found.ranking);
@@ -202,24 +205,25 @@ static void test_between(void **state) {
     pair[1].config = fake_config(256, 4, 16);
     fake_meter_init(&meter, crossing, 0.01, seed);
     const uint64_t low = 1 << 16, high = 1 << 18;
-    assert_int_equal(rtune_search_between(&meter.base, &problem, low, high, pair, 8, 25, &from, NULL),
-                     RTUNE_OK);
+    assert_int_equal(
+        rtune_search_between(&meter.base, &problem, low, high, pair, 8, 25, &from, NULL), RTUNE_OK);
     assert_true(from > 90000 && from < 110000);
-    assert_int_equal(rtune_search_between(&meter.base, &problem, low, high, pair, 2, 9, &from, NULL),
-                     RTUNE_OK);
+    assert_int_equal(
+        rtune_search_between(&meter.base, &problem, low, high, pair, 2, 9, &from, NULL), RTUNE_OK);
     assert_true(from > 80000 && from < 131072);
     size_t requests = meter.requests;
-    assert_int_equal(rtune_search_between(&meter.base, &problem, low, high, pair, 0, 9, &from, NULL),
-                     RTUNE_OK);
+    assert_int_equal(
+        rtune_search_between(&meter.base, &problem, low, high, pair, 0, 9, &from, NULL), RTUNE_OK);
     assert_int_equal(from, 1 << 17);
     assert_int_equal(meter.requests, requests);
     /* Neighbours: nothing lies between, the break is the upper one. */
-    assert_int_equal(rtune_search_between(&meter.base, &problem, 7, 8, pair, 2, 9, &from, NULL), RTUNE_OK);
+    assert_int_equal(rtune_search_between(&meter.base, &problem, 7, 8, pair, 2, 9, &from, NULL),
+                     RTUNE_OK);
     assert_int_equal(from, 8);
     /* A config that is wrong in between does not get what lies between. */
     fake_meter_init(&meter, second_fails, 0.01, seed);
-    assert_int_equal(rtune_search_between(&meter.base, &problem, low, high, pair, 20, 3, &from, NULL),
-                     RTUNE_OK);
+    assert_int_equal(
+        rtune_search_between(&meter.base, &problem, low, high, pair, 20, 3, &from, NULL), RTUNE_OK);
     assert_int_equal(from, high);
 }
 

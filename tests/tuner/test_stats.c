@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
-#include <stdbool.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -45,7 +45,8 @@ static void test_ranks(void **state) {
     } cases[] = {{6, 1, 6}, {8, 1, 8}, {9, 2, 8}, {15, 4, 12}, {25, 8, 18}, {100, 40, 61}};
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
         double samples[100];
-        for (size_t k = 0; k < cases[c].n; k++) samples[k] = (double)((k * 7) % cases[c].n + 1);
+        for (size_t k = 0; k < cases[c].n; k++)
+            samples[k] = (double)((k * 7) % cases[c].n + 1);
         if (cases[c].n % 7 == 0) fail_msg("the shuffle needs n prime to 7");
         struct rtune_summary s = rtune_stats_summary(samples, cases[c].n);
         assert_int_equal((int)s.lo, (int)cases[c].lo);
@@ -53,16 +54,18 @@ static void test_ranks(void **state) {
     }
 }
 
-/* The interval holds the true median in at least 95 % of the cases; 20,000 of them tell 95 from 94.4. */
+/* The interval holds the true median in at least 95 % of the cases; 20,000 of them tell 95
+ * from 94.4. */
 static void coverage(size_t n, double least) {
     enum { RUNS = 20000 };
     static double samples[1000];
-    /* Median of noisy(10): the 3 % of disturbances lie above, so it is the quantile 0.5 / 0.97 of the
-     * exponential part. */
+    /* Median of noisy(10): the 3 % of disturbances lie above, so it is the quantile 0.5 / 0.97 of
+     * the exponential part. */
     double truth = 10 - 0.1 * log(1 - 0.5 / 0.97);
     int held = 0;
     for (int run = 0; run < RUNS; run++) {
-        for (size_t k = 0; k < n; k++) samples[k] = noisy(10);
+        for (size_t k = 0; k < n; k++)
+            samples[k] = noisy(10);
         struct rtune_summary s = rtune_stats_summary(samples, n);
         held += s.lo <= truth && truth <= s.hi;
     }
@@ -93,7 +96,8 @@ static void test_paired(void **state) {
         }
         struct rtune_summary d = rtune_stats_paired(a, b, N);
         found += d.hi < 0;
-        for (int k = 0; k < N; k++) b[k] = a[k] + 0.02 * (uniform() - 0.5);
+        for (int k = 0; k < N; k++)
+            b[k] = a[k] + 0.02 * (uniform() - 0.5);
         d = rtune_stats_paired(a, b, N);
         invented += d.hi < 0 || d.lo > 0;
     }
@@ -115,8 +119,9 @@ int main(void) {
     rng.seed = env != NULL ? strtoull(env, NULL, 10) : 7;
     print_message("RTUNE_TEST_SEED=%" PRIu64 "\n", rng.seed);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small),  cmocka_unit_test(test_ranks),   cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_paired), cmocka_unit_test(test_quantile),
+        cmocka_unit_test(test_small),    cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_coverage), cmocka_unit_test(test_paired),
+        cmocka_unit_test(test_quantile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

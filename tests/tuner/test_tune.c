@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole sessions on the cpu device, with a worker program whose kernels misbehave on request: what is told,
- * what is stored, and what survives cheats, a budget, Ctrl-C, kill -9 and bad options. The first argument
- * is the worker program.
+ * Whole sessions on the cpu device, with a worker program whose kernels misbehave on request: what
+ * is told, what is stored, and what survives cheats, a budget, Ctrl-C, kill -9 and bad options. The
+ * first argument is the worker program.
  */
 #include "base/clock.h"
 #include "base/num.h"
@@ -81,7 +81,8 @@ static void test_complete(void **state) {
     assert_int_equal(session.seed, 1);
     bool exists = true;
     uint64_t trials = 0;
-    assert_int_equal(rtune_work_peek(f.store, &f.table.devices[0], &exists, &trials, NULL), RTUNE_OK);
+    assert_int_equal(rtune_work_peek(f.store, &f.table.devices[0], &exists, &trials, NULL),
+                     RTUNE_OK);
     assert_false(exists);
 }
 
@@ -130,7 +131,8 @@ static void test_cheats(void **state) {
     assert_int_equal(f.table.winner_count, 10);
     for (size_t k = 0; k < f.table.winner_count; k++) {
         uint32_t items = f.table.winners[k].config.items;
-        assert_true(items != 32 || f.table.winners[k].problem.n == 1); /* n = 1 has no last to skip */
+        assert_true(items != 32 ||
+                    f.table.winners[k].problem.n == 1); /* n = 1 has no last to skip */
         assert_true(items != 128 && items != 256);
     }
 }
@@ -210,7 +212,8 @@ static void test_kill_and_resume(void **state) {
 static void test_budget(void **state) {
     (void)state;
     static uint64_t many[300];
-    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(many); k++) many[k] = 3000 + k;
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(many); k++)
+        many[k] = 3000 + k;
     f.options.sizes = many;
     f.options.size_count = RTUNE_ARRAY_SIZE(many);
     f.options.budget_s = 1.5;

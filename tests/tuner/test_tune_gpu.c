@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole sessions on a GPU that a fake driver plays: compiled instances, faults that poison a context, cache
- * states, and a machine without NVRTC. LD_LIBRARY_PATH names the fake driver; the first argument is the
- * worker program. Parts that compile are left out where there is no NVRTC.
+ * Whole sessions on a GPU that a fake driver plays: compiled instances, faults that poison a
+ * context, cache states, and a machine without NVRTC. LD_LIBRARY_PATH names the fake driver; the
+ * first argument is the worker program. Parts that compile are left out where there is no NVRTC.
  */
 #include "base/num.h"
 #include "runtime/nvrtc.h"
@@ -107,12 +107,13 @@ static void test_near_the_best(void **state) {
 
 static size_t sum_of_failures(void) {
     size_t total = 0;
-    for (int r = 1; r < RTUNE_REASON_COUNT; r++) total += f.told.failures[r];
+    for (int r = 1; r < RTUNE_REASON_COUNT; r++)
+        total += f.told.failures[r];
     return total;
 }
 
-/* Kernels that break the context, never end, are wrong or are missing: the sweep goes on, only they are
- * marked, and the winners are those of a sweep without them (D01, D03, D05, D07). */
+/* Kernels that break the context, never end, are wrong or are missing: the sweep goes on, only they
+ * are marked, and the winners are those of a sweep without them (D01, D03, D05, D07). */
 static void test_faults(void **state) {
     (void)state;
     if (!have_nvrtc) skip();
@@ -132,7 +133,8 @@ static void test_faults(void **state) {
     f.options.size_count = 2;
     run();
     assert_int_equal(sum_of_failures(), 0);
-    for (size_t k = 0; k < 2; k++) before[k] = f.table.winners[k].config;
+    for (size_t k = 0; k < 2; k++)
+        before[k] = f.table.winners[k].config;
     for (size_t c = 0; c < RTUNE_ARRAY_SIZE(cases); c++) {
         setenv("RTUNE_FAKE_FAULTS", cases[c].faults, 1);
         run();
@@ -192,7 +194,8 @@ static void test_cache_states(void **state) {
     static const uint64_t one[] = {1 << 18};
     struct rtune_problem states[3] = {kinds[1], kinds[1], kinds[1]};
     double us[RTUNE_CACHE_COUNT] = {0};
-    for (int c = 0; c < RTUNE_CACHE_COUNT; c++) states[c].cache = (enum rtune_cache)c;
+    for (int c = 0; c < RTUNE_CACHE_COUNT; c++)
+        states[c].cache = (enum rtune_cache)c;
     hide_nvrtc = true;
     f.options.problems = states;
     f.options.problem_count = 3;
@@ -200,7 +203,8 @@ static void test_cache_states(void **state) {
     f.options.size_count = 1;
     run();
     assert_int_equal(f.table.winner_count, 3);
-    for (size_t k = 0; k < 3; k++) us[f.table.winners[k].problem.cache] = f.table.winners[k].us;
+    for (size_t k = 0; k < 3; k++)
+        us[f.table.winners[k].problem.cache] = f.table.winners[k].us;
     assert_true(us[RTUNE_WARM] < us[RTUNE_COLD]);
     assert_true(us[RTUNE_COLD] < us[RTUNE_DIRTY]);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Candidates that cheat, crash, hang or fail in a worker process: each costs itself and nothing else, and
- * never wins (D01, D03, D05, D07). The first argument is the worker program, bad_worker.c.
+ * Candidates that cheat, crash, hang or fail in a worker process: each costs itself and nothing
+ * else, and never wins (D01, D03, D05, D07). The first argument is the worker program,
+ * bad_worker.c.
  */
 #include "base/clock.h"
 #include "base/num.h"
@@ -91,8 +92,10 @@ static void measure(struct rtune_meter *meter, bool thorough, struct results *r)
     struct rtune_measure_report report;
     struct rtune_measure m = {problem, candidates, count, SAMPLES, thorough};
     memset(r, 0, sizeof(*r));
-    for (size_t k = 0; k < count; k++) r->of[k].samples = r->samples[k];
-    if (meter->ops->measure(meter, &m, r->of, &report, &err) != RTUNE_OK) fail_msg("%s", err.message);
+    for (size_t k = 0; k < count; k++)
+        r->of[k].samples = r->samples[k];
+    if (meter->ops->measure(meter, &m, r->of, &report, &err) != RTUNE_OK)
+        fail_msg("%s", err.message);
 }
 
 /* "kind=items=N," of candidate 1 + k, whose finish tells it from the default. */
@@ -102,8 +105,8 @@ static void bend(const char *kind, size_t k, char *text, size_t size) {
 }
 
 /* One candidate misbehaves: it alone fails, for that reason, in so many starts. */
-static void one_bad(const char *kind, enum rtune_reason reason, const char *detail, long want_starts,
-                    double limit_s) {
+static void one_bad(const char *kind, enum rtune_reason reason, const char *detail,
+                    long want_starts, double limit_s) {
     struct results r;
     char text[160];
     bend(kind, 1, text, sizeof(text));
@@ -112,9 +115,11 @@ static void one_bad(const char *kind, enum rtune_reason reason, const char *deta
     measure(meter, true, &r);
     for (size_t k = 0; k < count; k++) {
         if (k == 2) continue;
-        if (r.of[k].reason != RTUNE_REASON_CORRECT) fail_msg("%s: %zu: %s", kind, k, r.of[k].detail);
+        if (r.of[k].reason != RTUNE_REASON_CORRECT)
+            fail_msg("%s: %zu: %s", kind, k, r.of[k].detail);
         assert_int_equal(r.of[k].sample_count, SAMPLES);
-        for (int j = 0; j < SAMPLES; j++) assert_true(r.samples[k][j] > 0);
+        for (int j = 0; j < SAMPLES; j++)
+            assert_true(r.samples[k][j] > 0);
     }
     if (r.of[2].reason != reason)
         fail_msg("%s: %s (%s)", kind, rtune_reason_name(r.of[2].reason), r.of[2].detail);
@@ -133,7 +138,8 @@ static void test_good(void **state) {
     assert_int_equal(meter->info.units, 1);
     measure(meter, false, &r);
     measure(meter, true, &r);
-    for (size_t k = 0; k < count; k++) assert_int_equal(r.of[k].reason, RTUNE_REASON_CORRECT);
+    for (size_t k = 0; k < count; k++)
+        assert_int_equal(r.of[k].reason, RTUNE_REASON_CORRECT);
     assert_int_equal(starts(), 1);
     rtune_meter_close(meter);
 }
@@ -182,8 +188,8 @@ static void test_hang(void **state) {
     assert_true(rtune_clock_ns() - start < UINT64_C(20000000000));
 }
 
-/* They behave while they are verified and fail when they are timed among others: those are measured one by
- * one, so that the culprit shows. */
+/* They behave while they are verified and fail when they are timed among others: those are measured
+ * one by one, so that the culprit shows. */
 static void test_late(void **state) {
     (void)state;
     one_bad("late_crash", RTUNE_REASON_RUNTIME, "signal 6", 3, 0);
@@ -204,7 +210,8 @@ static void test_constraints(void **state) {
     candidates[3].config = kept;
     assert_int_equal(r.of[3].reason, RTUNE_REASON_CONSTRAINTS);
     assert_non_null(strstr(r.of[3].detail, "items: 7"));
-    for (size_t k = 0; k < 3; k++) assert_int_equal(r.of[k].reason, RTUNE_REASON_CORRECT);
+    for (size_t k = 0; k < 3; k++)
+        assert_int_equal(r.of[k].reason, RTUNE_REASON_CORRECT);
     rtune_meter_close(meter);
 }
 
@@ -231,9 +238,9 @@ static void test_cheats_do_not_win(void **state) {
         .worker = program, .device = "cpu", .images = -1, .threads = 1, .seed = 6};
     assert_int_equal(rtune_meter_worker(&options, &meter, &err), RTUNE_OK);
     assert_int_equal(meter->ops->prepare(meter, million.n * 4, &err), RTUNE_OK);
-    assert_int_equal(
-        rtune_search(meter, &million, candidates, 1 + MANY, RTUNE_NO_FAVOURITE, &rounds, &found, &err),
-        RTUNE_OK);
+    assert_int_equal(rtune_search(meter, &million, candidates, 1 + MANY, RTUNE_NO_FAVOURITE,
+                                  &rounds, &found, &err),
+                     RTUNE_OK);
     assert_int_equal(found.winner, 0);
     for (size_t k = 0; k < found.count; k++)
         if (found.ranking[k].candidate != 0)
@@ -258,7 +265,8 @@ static void test_stop(void **state) {
     setenv("RTUNE_TEST_CHEATS", text, 1);
     struct rtune_meter *meter = open_meter(0);
     struct rtune_measure m = {problem, candidates, count, SAMPLES, false};
-    for (size_t k = 0; k < count; k++) r.of[k].samples = r.samples[k];
+    for (size_t k = 0; k < count; k++)
+        r.of[k].samples = r.samples[k];
     signal(SIGALRM, on_alarm);
     alarm(1);
     uint64_t start = rtune_clock_ns();
@@ -275,7 +283,8 @@ static void test_cannot_start(void **state) {
     (void)state;
     struct rtune_meter *meter = NULL;
     struct rtune_error err;
-    struct rtune_worker_options options = {.worker = "/nowhere/at/all", .device = "cpu", .images = -1};
+    struct rtune_worker_options options = {
+        .worker = "/nowhere/at/all", .device = "cpu", .images = -1};
     assert_int_equal(rtune_meter_worker(&options, &meter, &err), RTUNE_DEVICE);
     assert_non_null(strstr(err.message, "could not be run"));
     options.worker = "/bin/true";

@@ -34,7 +34,8 @@ void tune_close(struct tune_fixture *f) {
 void tune_space(struct tune_fixture *f, const char *text) {
     struct rtune_error err;
     scratch_path(&f->scratch, "space.yaml", f->space, sizeof(f->space));
-    if (rtune_file_write(f->space, text, strlen(text), 0600, &err) != RTUNE_OK) fail_msg("%s", err.message);
+    if (rtune_file_write(f->space, text, strlen(text), 0600, &err) != RTUNE_OK)
+        fail_msg("%s", err.message);
     f->options.space_file = f->space;
 }
 
@@ -54,14 +55,19 @@ static void on_event(void *user, const struct rtune_tune_event *event) {
         t->instances = event->instances;
         t->sizes = event->sizes;
         break;
-    case RTUNE_EVENT_COMPILE: t->compiles++; break;
-    case RTUNE_EVENT_TRIAL: on_trial(t); break;
+    case RTUNE_EVENT_COMPILE:
+        t->compiles++;
+        break;
+    case RTUNE_EVENT_TRIAL:
+        on_trial(t);
+        break;
     case RTUNE_EVENT_PROBLEM:
         t->problems++;
         if (event->winner == NULL || event->winner->us <= 0) t->out_of_order = true;
         break;
     case RTUNE_EVENT_WARNING:
-        if (t->warnings++ == 0) snprintf(t->first_warning, sizeof(t->first_warning), "%s", event->text);
+        if (t->warnings++ == 0)
+            snprintf(t->first_warning, sizeof(t->first_warning), "%s", event->text);
         snprintf(t->last_warning, sizeof(t->last_warning), "%s", event->text);
         break;
     case RTUNE_EVENT_DONE:
@@ -94,7 +100,8 @@ void tune_read(struct tune_fixture *f) {
     size_t skipped = 0;
     rtune_table_free(&f->table);
     memset(&f->table, 0, sizeof(f->table));
-    if (rtune_store_read(f->store, &f->table, &skipped, &err) != RTUNE_OK) fail_msg("%s", err.message);
+    if (rtune_store_read(f->store, &f->table, &skipped, &err) != RTUNE_OK)
+        fail_msg("%s", err.message);
     assert_int_equal(skipped, 0);
 }
 
@@ -104,8 +111,10 @@ void tune_check_intervals(const struct tune_fixture *f) {
         const struct rtune_winner *w = &f->table.winners[k];
         bool same = before != NULL && rtune_problem_same_kind(&before->problem, &w->problem);
         assert_true(w->n_from <= w->problem.n && w->problem.n <= w->n_to);
-        if (same) assert_true(w->n_from == before->n_to + 1);
-        else assert_true(w->n_from == w->problem.n);
+        if (same)
+            assert_true(w->n_from == before->n_to + 1);
+        else
+            assert_true(w->n_from == w->problem.n);
         if (before != NULL && !same) assert_true(before->n_to == before->problem.n);
         before = w;
     }

@@ -11,8 +11,8 @@ struct told {
     size_t done, total, instances, sizes;
     size_t failures[RTUNE_REASON_COUNT];
     char outcome[32], last_warning[512], first_warning[512];
-    size_t stop_after;   /* trials, after which the stop flag is set; 0: never */
-    size_t kill_after;   /* trials, after which the process kills itself; 0: never */
+    size_t stop_after; /* trials, after which the stop flag is set; 0: never */
+    size_t kill_after; /* trials, after which the process kills itself; 0: never */
     volatile bool stop;
     bool out_of_order;
 };
