@@ -2,6 +2,7 @@
 /* tools/tune_output.c: printing a tuning session. */
 #include "tools/tune_output.h"
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "base/parse.h"
 #include "tools/console.h"
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 enum { BAR = 24 };
+#define REDRAW_NS UINT64_C(100000000) /* a candidate may take less than a millisecond */
 
 void tune_output_init(struct tune_output *output, bool json) {
     memset(output, 0, sizeof *output);
@@ -99,8 +101,11 @@ static void print_done(const struct rtune_tune_event *event) {
     if (event->store != NULL) console_printf("stored     %s\n", event->store);
 }
 
-static void show_progress(const struct tune_output *output, const struct rtune_tune_event *event) {
+static void show_progress(struct tune_output *output, const struct rtune_tune_event *event) {
     char bar[BAR + 1], eta[32], line[320];
+    uint64_t now = rtune_clock_ns();
+    if (output->shown_ns != 0 && now - output->shown_ns < REDRAW_NS) return;
+    output->shown_ns = now;
     size_t filled =
         event->total > 0 ? rtune_min_u64(event->done, event->total) * BAR / event->total : 0;
     memset(bar, '.', BAR);
@@ -129,6 +134,7 @@ static void print_event(struct tune_output *output, const struct rtune_tune_even
     case RTUNE_EVENT_PROBLEM:
         if (output->lines && event->winner != NULL) {
             console_progress_line("");
+            output->shown_ns = 0;
             print_winner(event->winner);
         }
         show_progress(output, event);

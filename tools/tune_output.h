@@ -8,8 +8,9 @@
 
 struct tune_output {
     bool json;
-    bool lines;    /* one line for each decided problem */
-    char last[96]; /* the problem decided last, for the progress line */
+    bool lines;        /* one line for each decided problem */
+    uint64_t shown_ns; /* when the progress line was drawn */
+    char last[96];     /* the problem decided last, for the progress line */
 };
 
 void tune_output_init(struct tune_output *output, bool json);

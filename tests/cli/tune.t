@@ -30,7 +30,7 @@ $ json-get block items grid finish occupancy predicted_us < l | awk '{ print ($2
 $ json-get kernel fell_back stale tuned_n device < l
 > exact sum f32 wide plain propagate cold 64 cascaded plain chunk {}
 > 111
-> builtin false false 64 cpu
+> * false false 64 cpu
 
 == lookup-for-people
 $ reduce-tune lookup --device cpu --dtype f32 -n 64
@@ -153,6 +153,21 @@ $ start=$(date +%s); reduce-tune --device cpu --budget 100s --db pipe.db | head 
 $ if [ -e pipe.db ]; then reduce-tune show --db pipe.db > shown; fi
 > device     cpu
 > soon
+
+== terminal: a progress line with the time left in place of the lines; it is gone at the end
+$ on-terminal reduce-tune --device cpu --ops sum --dtypes f32 --sizes 2^4..2^10 --budget 20s --effort quick --db term.db > shown
+$ grep -c '^sum' shown; grep -q '^\[[#.]*\] [0-9]*/7  .* left  sum f32 n=.*ESC\[K$' shown && echo progress; tail -2 shown
+> 0
+> progress
+> *done       complete after *: 7 of 7 steps*
+> stored     term.db
+
+== colours: on a terminal, unless NO_COLOR or TERM=dumb says no
+$ on-terminal reduce-tune show --db term.db | grep -c 'ESC\[1msum f32ESC\[0m'; NO_COLOR=1 on-terminal reduce-tune show --db term.db | grep -c ESC; reduce-tune show --db term.db | grep -c "$(printf '\033')"
+> 1
+> 0
+> 0
+? 1
 
 == full-disk: output that cannot be written is an error
 $ reduce-tune --device cpu --ops sum --dtypes f32 --sizes 16 --budget 20s --effort quick --db full.db > /dev/full
