@@ -46,5 +46,6 @@ void fake_memo_keep(const struct fake_shape *shape, const void *in, size_t size,
 void fake_written(const void *from, size_t size) {
     const unsigned char *begin = from, *end = begin + size;
     for (size_t i = 0; i < ENTRIES; i++)
-        if (begin < entries[i].in + entries[i].size && entries[i].in < end) entries[i].size = 0;
+        if (entries[i].size > 0 && begin < entries[i].in + entries[i].size && entries[i].in < end)
+            entries[i].size = 0;
 }
