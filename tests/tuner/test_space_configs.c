@@ -125,11 +125,11 @@ static void test_known_configs(void **state) {
         const char *config;
     } cases[] = {
         {1 << 8, 53, "block=32,items=32,grid=1,load=plain,finish=one,map=strip,occupancy=0"},
-        {1 << 16, 533, "block=256,items=4,grid=64,load=plain,finish=slots,map=strip,occupancy=0"},
-        {1 << 20, 393, "block=512,items=8,grid=1xsm,load=plain,finish=slots,map=strip,occupancy=0"},
-        {1 << 24, 353,
+        {1 << 16, 560, "block=256,items=4,grid=64,load=plain,finish=slots,map=strip,occupancy=0"},
+        {1 << 20, 552, "block=512,items=8,grid=1xsm,load=plain,finish=slots,map=strip,occupancy=0"},
+        {1 << 24, 476,
          "block=512,items=16,grid=2xsm,load=noallocate,finish=slots,map=strip,occupancy=0"},
-        {1 << 28, 361,
+        {1 << 28, 484,
          "block=1024,items=32,grid=2xsm,load=noallocate,finish=last,map=strip,occupancy=0"},
     };
     rtune_space *space = NULL;
