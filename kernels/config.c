@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c: launch parameters. One table of axes serves printing, parsing and comparing; the allowed
- * values and the built-in defaults are here.
+ * config.c: launch parameters. One table of axes serves printing, parsing and comparing; the
+ * allowed values and the built-in defaults are here.
  */
 #include "kernels/kernels.h"
 
@@ -60,10 +60,14 @@ static void axis_set(struct rtune_config *config, const struct axis *axis, uint3
 
 int rtune_grid_print(const struct rtune_grid *grid, char *text, size_t size) {
     switch (grid->kind) {
-    case RTUNE_GRID_BLOCKS: return snprintf(text, size, "%u", (unsigned)grid->value);
-    case RTUNE_GRID_SM: return snprintf(text, size, "%uxsm", (unsigned)grid->value);
-    case RTUNE_GRID_COVER: return snprintf(text, size, "cover");
-    case RTUNE_GRID_COUNT: break;
+    case RTUNE_GRID_BLOCKS:
+        return snprintf(text, size, "%u", (unsigned)grid->value);
+    case RTUNE_GRID_SM:
+        return snprintf(text, size, "%uxsm", (unsigned)grid->value);
+    case RTUNE_GRID_COVER:
+        return snprintf(text, size, "cover");
+    case RTUNE_GRID_COUNT:
+        break;
     }
     return snprintf(text, size, "?");
 }
@@ -105,9 +109,12 @@ static int axis_print(const struct rtune_config *config, const struct axis *axis
                       size_t size) {
     const char *name;
     switch (axis->kind) {
-    case AXIS_NUMBER: return snprintf(text, size, "%u", (unsigned)axis_get(config, axis));
-    case AXIS_GRID: return rtune_grid_print(&config->grid, text, size);
-    case AXIS_NAME: break;
+    case AXIS_NUMBER:
+        return snprintf(text, size, "%u", (unsigned)axis_get(config, axis));
+    case AXIS_GRID:
+        return rtune_grid_print(&config->grid, text, size);
+    case AXIS_NAME:
+        break;
     }
     name = rtune_names(axis->names)->name((int)axis_get(config, axis));
     return snprintf(text, size, "%s", name ? name : "?");
@@ -134,7 +141,8 @@ static enum rtune_status axis_parse(const struct axis *axis, const char *text,
     uint64_t number = 0;
     int value = 0;
     switch (axis->kind) {
-    case AXIS_GRID: return rtune_grid_parse(text, &config->grid, err);
+    case AXIS_GRID:
+        return rtune_grid_parse(text, &config->grid, err);
     case AXIS_NAME:
         TRY(rtune_name_parse(axis->names, text, &value, err));
         axis_set(config, axis, (uint32_t)value);
@@ -160,7 +168,8 @@ static enum rtune_status field_parse(const char *field, size_t length, uint32_t 
     text[length] = '\0';
     char *equals = strchr(text, '=');
     if (!equals)
-        return rtune_err_set(err, RTUNE_SYNTAX, "config: \"%s\" is not of the form axis=value", text);
+        return rtune_err_set(err, RTUNE_SYNTAX, "config: \"%s\" is not of the form axis=value",
+                             text);
     *equals = '\0';
     for (size_t k = 0; k < RTUNE_ARRAY_SIZE(axes); k++) {
         if (strcmp(axes[k].name, text) != 0) continue;
@@ -195,7 +204,9 @@ done:
 /* Vectors of 16 bytes in flight per thread; 0 if items is not a whole number of them. */
 static uint32_t vectors_of(const struct rtune_config *config, enum rtune_dtype dtype) {
     uint64_t bytes = (uint64_t)config->items * rtune_dtype_size(dtype);
-    return bytes % RTUNE_VECTOR_BYTES ? 0 : (uint32_t)rtune_min_u64(bytes / RTUNE_VECTOR_BYTES, 1u << 20);
+    return bytes % RTUNE_VECTOR_BYTES
+               ? 0
+               : (uint32_t)rtune_min_u64(bytes / RTUNE_VECTOR_BYTES, 1u << 20);
 }
 
 static enum rtune_status check_names(const struct rtune_config *config, struct rtune_error *err) {
@@ -203,8 +214,8 @@ static enum rtune_status check_names(const struct rtune_config *config, struct r
         if (axes[k].kind != AXIS_NAME) continue;
         uint32_t value = axis_get(config, &axes[k]);
         if (value >= (uint32_t)rtune_names(axes[k].names)->count)
-            return rtune_err_set(err, RTUNE_RANGE, "%s: %u is out of its enum's range", axes[k].name,
-                                 (unsigned)value);
+            return rtune_err_set(err, RTUNE_RANGE, "%s: %u is out of its enum's range",
+                                 axes[k].name, (unsigned)value);
     }
     return RTUNE_OK;
 }
@@ -216,11 +227,12 @@ static enum rtune_status check_grid(const struct rtune_config *config, struct rt
     if ((unsigned)grid->kind >= RTUNE_GRID_COUNT ||
         (grid->kind == RTUNE_GRID_COVER ? grid->value != 0
                                         : grid->value < 1 || grid->value > RTUNE_GRID_MAX))
-        return rtune_err_set(err, RTUNE_RANGE, "grid: %s is not allowed (1 to %d, 1xsm to %dxsm, cover)",
-                             text, RTUNE_GRID_MAX, RTUNE_GRID_MAX);
+        return rtune_err_set(err, RTUNE_RANGE,
+                             "grid: %s is not allowed (1 to %d, 1xsm to %dxsm, cover)", text,
+                             RTUNE_GRID_MAX, RTUNE_GRID_MAX);
     if (config->finish == RTUNE_FINISH_ONE && (grid->kind != RTUNE_GRID_BLOCKS || grid->value != 1))
-        return rtune_err_set(err, RTUNE_RANGE, "grid: %s is not allowed with finish=one (use grid=1)",
-                             text);
+        return rtune_err_set(err, RTUNE_RANGE,
+                             "grid: %s is not allowed with finish=one (use grid=1)", text);
     return RTUNE_OK;
 }
 
@@ -234,9 +246,10 @@ enum rtune_status rtune_config_check(const struct rtune_config *config, enum rtu
     const uint32_t least = cpu ? 4 : 1, most = cpu ? 32 : RTUNE_VECTORS_MAX;
     TRY(check_names(config, err));
     if (!cpu && (config->block < WARP || config->block > RTUNE_BLOCK_MAX || config->block % WARP))
-        TRY(rtune_err_set(err, RTUNE_RANGE,
-                          "block: %u is not allowed (a multiple of %d from %d to %d; 1 on cpu devices)",
-                          (unsigned)config->block, WARP, WARP, RTUNE_BLOCK_MAX));
+        TRY(rtune_err_set(
+            err, RTUNE_RANGE,
+            "block: %u is not allowed (a multiple of %d from %d to %d; 1 on cpu devices)",
+            (unsigned)config->block, WARP, WARP, RTUNE_BLOCK_MAX));
     if (!rtune_is_pow2(vectors) || vectors < least || vectors > most)
         TRY(rtune_err_set(err, RTUNE_RANGE,
                           "items: %u is not allowed for %s (%u times a power of two, up to %u)",
@@ -244,11 +257,11 @@ enum rtune_status rtune_config_check(const struct rtune_config *config, enum rtu
                           (unsigned)(per_vector * least), (unsigned)(per_vector * most)));
     if (config->occupancy > OCCUPANCY_MAX || (cpu && config->occupancy != 0) ||
         config->occupancy * config->block > SM_THREADS)
-        TRY(rtune_err_set(err, RTUNE_RANGE,
-                          "occupancy: %u is not allowed with block=%u (0 to %d, and block x occupancy "
-                          "up to %d; 0 on cpu devices)",
-                          (unsigned)config->occupancy, (unsigned)config->block, OCCUPANCY_MAX,
-                          SM_THREADS));
+        TRY(rtune_err_set(
+            err, RTUNE_RANGE,
+            "occupancy: %u is not allowed with block=%u (0 to %d, and block x occupancy "
+            "up to %d; 0 on cpu devices)",
+            (unsigned)config->occupancy, (unsigned)config->block, OCCUPANCY_MAX, SM_THREADS));
     TRY(check_grid(config, err));
 done:
     return status;
@@ -256,7 +269,8 @@ done:
 
 bool rtune_config_same_instance(const struct rtune_config *a, const struct rtune_config *b) {
     for (size_t k = 0; k < RTUNE_ARRAY_SIZE(axes); k++)
-        if (axes[k].kind != AXIS_GRID && axis_get(a, &axes[k]) != axis_get(b, &axes[k])) return false;
+        if (axes[k].kind != AXIS_GRID && axis_get(a, &axes[k]) != axis_get(b, &axes[k]))
+            return false;
     return true;
 }
 
@@ -291,14 +305,21 @@ uint32_t rtune_grid_resolve(const struct rtune_config *config, enum rtune_dtype 
                             uint32_t sm_count, uint32_t resident) {
     const bool cpu = config->block == 1;
     const uint64_t wave = (uint64_t)sm_count * rtune_max_u64(resident, 1);
-    const uint64_t tile = cpu ? CPU_CHUNK_BYTES / rtune_dtype_size(dtype)
-                              : (uint64_t)config->block * config->items;
+    const uint64_t tile =
+        cpu ? CPU_CHUNK_BYTES / rtune_dtype_size(dtype) : (uint64_t)config->block * config->items;
     uint64_t blocks = 1;
     switch (config->grid.kind) {
-    case RTUNE_GRID_BLOCKS: blocks = config->grid.value; break;
-    case RTUNE_GRID_SM: blocks = (uint64_t)config->grid.value * sm_count; break;
-    case RTUNE_GRID_COVER: blocks = rtune_min_u64(rtune_ceil_div(n, tile), wave); break;
-    case RTUNE_GRID_COUNT: break;
+    case RTUNE_GRID_BLOCKS:
+        blocks = config->grid.value;
+        break;
+    case RTUNE_GRID_SM:
+        blocks = (uint64_t)config->grid.value * sm_count;
+        break;
+    case RTUNE_GRID_COVER:
+        blocks = rtune_min_u64(rtune_ceil_div(n, tile), wave);
+        break;
+    case RTUNE_GRID_COUNT:
+        break;
     }
     if (config->finish == RTUNE_FINISH_ONE) blocks = 1;
     if (cpu) blocks = rtune_min_u64(blocks, wave); /* no more threads than the pool has */

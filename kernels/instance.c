@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * instance.c: kernel instances as names and as program text. The text names the policies of
- * kernels/device/ops.cuh and kernels/device/cascade.cuh; it is the same for the built-in kernels (nvcc) and
- * the tuned ones (NVRTC).
+ * kernels/device/ops.cuh and kernels/device/cascade.cuh; it is the same for the built-in kernels
+ * (nvcc) and the tuned ones (NVRTC).
  */
 #include "kernels/kernels.h"
 
@@ -40,11 +40,12 @@ static uint32_t vectors_of(const struct rtune_problem *problem, const struct rtu
 void rtune_instance_name(const struct rtune_problem *problem, const struct rtune_config *config,
                          char name[RTUNE_INSTANCE_NAME]) {
     const struct rtune_problem p = rtune_problem_canonical(problem);
-    snprintf(name, RTUNE_INSTANCE_NAME, "rtune_%s_%s_%s_%s_%s_b%u_v%u_%s_%s_%s_o%u", rtune_op_name(p.op),
-             rtune_dtype_name(p.dtype), rtune_acc_name(p.acc), rtune_mode_name(p.mode),
-             rtune_nan_name(p.nan_rule), (unsigned)config->block, (unsigned)vectors_of(&p, config),
-             rtune_load_name(config->load), rtune_finish_name(config->finish),
-             rtune_map_name(config->map), (unsigned)config->occupancy);
+    snprintf(name, RTUNE_INSTANCE_NAME, "rtune_%s_%s_%s_%s_%s_b%u_v%u_%s_%s_%s_o%u",
+             rtune_op_name(p.op), rtune_dtype_name(p.dtype), rtune_acc_name(p.acc),
+             rtune_mode_name(p.mode), rtune_nan_name(p.nan_rule), (unsigned)config->block,
+             (unsigned)vectors_of(&p, config), rtune_load_name(config->load),
+             rtune_finish_name(config->finish), rtune_map_name(config->map),
+             (unsigned)config->occupancy);
 }
 
 static enum rtune_status add_entry(struct rtune_buf *buf, const struct rtune_problem *problem,
@@ -54,23 +55,26 @@ static enum rtune_status add_entry(struct rtune_buf *buf, const struct rtune_pro
     TRY(rtune_problem_check(problem, err));
     TRY(rtune_config_check(config, problem->dtype, err));
     if (config->block == 1)
-        TRY(rtune_err_set(err, RTUNE_INVALID, "instance: block=1 is a cpu config, which has no program"));
+        TRY(rtune_err_set(err, RTUNE_INVALID,
+                          "instance: block=1 is a cpu config, which has no program"));
 
     const struct rtune_problem p = rtune_problem_canonical(problem);
     rtune_instance_name(&p, config, name);
     if (config->occupancy)
-        snprintf(bounds, sizeof bounds, "%u, %u", (unsigned)config->block, (unsigned)config->occupancy);
+        snprintf(bounds, sizeof bounds, "%u, %u", (unsigned)config->block,
+                 (unsigned)config->occupancy);
     else
         snprintf(bounds, sizeof bounds, "%u", (unsigned)config->block);
-    rtune_buf_printf(buf,
-                     "extern \"C\" __global__ void __launch_bounds__(%s)\n%s(const rtune::args a) {\n"
-                     "    rtune::cascade<rtune::%s<rtune::%s, rtune::%s>,\n"
-                     "        rtune::policy<%u, %u, rtune::load_kind::%s, rtune::finish_kind::%s, "
-                     "rtune::map_kind::%s>>(a);\n}\n",
-                     bounds, name, policies[p.op][p.nan_rule], rtune_dtype_name(p.dtype),
-                     rtune_dtype_name(rtune_result_dtype(&p)), (unsigned)config->block,
-                     (unsigned)vectors_of(&p, config), rtune_load_name(config->load),
-                     rtune_finish_name(config->finish), rtune_map_name(config->map));
+    rtune_buf_printf(
+        buf,
+        "extern \"C\" __global__ void __launch_bounds__(%s)\n%s(const rtune::args a) {\n"
+        "    rtune::cascade<rtune::%s<rtune::%s, rtune::%s>,\n"
+        "        rtune::policy<%u, %u, rtune::load_kind::%s, rtune::finish_kind::%s, "
+        "rtune::map_kind::%s>>(a);\n}\n",
+        bounds, name, policies[p.op][p.nan_rule], rtune_dtype_name(p.dtype),
+        rtune_dtype_name(rtune_result_dtype(&p)), (unsigned)config->block,
+        (unsigned)vectors_of(&p, config), rtune_load_name(config->load),
+        rtune_finish_name(config->finish), rtune_map_name(config->map));
 done:
     return status;
 }
@@ -88,8 +92,8 @@ static bool is_repeated(const struct rtune_problem *problems, const struct rtune
 }
 
 enum rtune_status rtune_instance_source(const struct rtune_problem *problems,
-                                        const struct rtune_config *configs, size_t count, char **source,
-                                        struct rtune_error *err) {
+                                        const struct rtune_config *configs, size_t count,
+                                        char **source, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_buf buf;
     rtune_buf_init(&buf, SOURCE_MAX);
@@ -108,12 +112,12 @@ done:
 
 void rtune_compile_options(int cc_major, int cc_minor, char arch[32], const char *options[8]) {
     static const char *const fixed[] = {
-        "--std=c++17", "--fmad=false",     "--ftz=false",
-        "--prec-div=true", "--prec-sqrt=true",
+        "--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true",
     };
     size_t k = 0;
     snprintf(arch, 32, "--gpu-architecture=sm_%d%d", cc_major, cc_minor);
     options[k++] = arch;
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) options[k++] = fixed[i];
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        options[k++] = fixed[i];
     options[k] = NULL;
 }

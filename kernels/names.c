@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c: the one table of spellings for every enum that people and files spell. Printing, parsing and
- * help text all read it.
+ * names.c: the one table of spellings for every enum that people and files spell. Printing, parsing
+ * and help text all read it.
  */
 #include "kernels/kernels.h"
 
@@ -11,12 +11,14 @@
 #include <string.h>
 
 static const char *const op_names[RTUNE_OP_COUNT] = {
-    [RTUNE_SUM] = "sum",       [RTUNE_SUMSQ] = "sumsq",   [RTUNE_ASUM] = "asum",
-    [RTUNE_DOT] = "dot",       [RTUNE_PROD] = "prod",     [RTUNE_MIN] = "min",
-    [RTUNE_MAX] = "max",       [RTUNE_MINMAX] = "minmax", [RTUNE_ARGMIN] = "argmin",
-    [RTUNE_ARGMAX] = "argmax", [RTUNE_ANY] = "any",       [RTUNE_ALL] = "all",
-    [RTUNE_BAND] = "band",     [RTUNE_BOR] = "bor",       [RTUNE_BXOR] = "bxor",
-    [RTUNE_COUNT_NONZERO] = "count_nonzero",
+    [RTUNE_SUM] = "sum",       [RTUNE_SUMSQ] = "sumsq",
+    [RTUNE_ASUM] = "asum",     [RTUNE_DOT] = "dot",
+    [RTUNE_PROD] = "prod",     [RTUNE_MIN] = "min",
+    [RTUNE_MAX] = "max",       [RTUNE_MINMAX] = "minmax",
+    [RTUNE_ARGMIN] = "argmin", [RTUNE_ARGMAX] = "argmax",
+    [RTUNE_ANY] = "any",       [RTUNE_ALL] = "all",
+    [RTUNE_BAND] = "band",     [RTUNE_BOR] = "bor",
+    [RTUNE_BXOR] = "bxor",     [RTUNE_COUNT_NONZERO] = "count_nonzero",
 };
 static const char *const acc_names[RTUNE_ACC_COUNT] = {
     [RTUNE_WIDE] = "wide",
@@ -69,12 +71,12 @@ static const char *const kernel_source_names[RTUNE_KERNEL_SOURCE_COUNT] = {
 };
 
 static const struct rtune_dtype_info dtypes[RTUNE_DTYPE_COUNT] = {
-    [RTUNE_I8] = {"i8", 1, false, true},    [RTUNE_U8] = {"u8", 1, false, false},
-    [RTUNE_I16] = {"i16", 2, false, true},  [RTUNE_U16] = {"u16", 2, false, false},
-    [RTUNE_I32] = {"i32", 4, false, true},  [RTUNE_U32] = {"u32", 4, false, false},
-    [RTUNE_I64] = {"i64", 8, false, true},  [RTUNE_U64] = {"u64", 8, false, false},
-    [RTUNE_F16] = {"f16", 2, true, true},   [RTUNE_BF16] = {"bf16", 2, true, true},
-    [RTUNE_F32] = {"f32", 4, true, true},   [RTUNE_F64] = {"f64", 8, true, true},
+    [RTUNE_I8] = {"i8", 1, false, true},   [RTUNE_U8] = {"u8", 1, false, false},
+    [RTUNE_I16] = {"i16", 2, false, true}, [RTUNE_U16] = {"u16", 2, false, false},
+    [RTUNE_I32] = {"i32", 4, false, true}, [RTUNE_U32] = {"u32", 4, false, false},
+    [RTUNE_I64] = {"i64", 8, false, true}, [RTUNE_U64] = {"u64", 8, false, false},
+    [RTUNE_F16] = {"f16", 2, true, true},  [RTUNE_BF16] = {"bf16", 2, true, true},
+    [RTUNE_F32] = {"f32", 4, true, true},  [RTUNE_F64] = {"f64", 8, true, true},
 };
 
 const struct rtune_dtype_info *rtune_dtype_info(enum rtune_dtype dtype) {
@@ -138,6 +140,6 @@ enum rtune_status rtune_name_parse(enum rtune_name_kind kind, const char *text, 
         int length = snprintf(known + used, sizeof known - used, "%s%s", v ? ", " : "", name);
         if (length > 0) used = rtune_min_u64(used + (size_t)length, sizeof known - 1);
     }
-    return rtune_err_set(err, RTUNE_SYNTAX, "%s: \"%.40s\" is not known (use one of %s)", table->what,
-                         text, known);
+    return rtune_err_set(err, RTUNE_SYNTAX, "%s: \"%.40s\" is not known (use one of %s)",
+                         table->what, text, known);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * problem.c: what can be reduced. One table says for every op which dtypes it is defined on, what its
- * result is, which problem fields matter to it, and for which dtypes and modes kernels exist.
+ * problem.c: what can be reduced. One table says for every op which dtypes it is defined on, what
+ * its result is, which problem fields matter to it, and for which dtypes and modes kernels exist.
  */
 #include "kernels/kernels.h"
 
@@ -19,8 +19,8 @@ enum {
     ALL_DTYPES = INTEGERS | FLOATS,
     SPINE = BIT(RTUNE_I32) | BIT(RTUNE_I64) | BIT(RTUNE_F32) | BIT(RTUNE_F64),
     PLAIN = BIT(RTUNE_PLAIN),
-    /* Flags that select another kernel. ACCUMULATE is an argument of every kernel, and every kernel is
-     * deterministic, so ALLOW_NONDETERMINISTIC changes none. */
+    /* Flags that select another kernel. ACCUMULATE is an argument of every kernel, and every kernel
+     * is deterministic, so ALLOW_NONDETERMINISTIC changes none. */
     KERNEL_FLAGS = 0
 };
 
@@ -119,8 +119,8 @@ static enum rtune_status check_support(const struct rtune_problem *p, struct rtu
     if (!(op->modes & BIT(p->mode))) {
         list_names(op->modes, RTUNE_NAMES_MODE, list, sizeof list);
         return rtune_err_set(err, RTUNE_UNSUPPORTED,
-                             "%s in mode %s: this version has no kernels for it (use one of %s)", name,
-                             rtune_mode_name(p->mode), list);
+                             "%s in mode %s: this version has no kernels for it (use one of %s)",
+                             name, rtune_mode_name(p->mode), list);
     }
     if (p->flags & RTUNE_ACCUMULATE && op->result == RESULT_INDEXED)
         return rtune_err_set(err, RTUNE_UNSUPPORTED,
@@ -128,23 +128,27 @@ static enum rtune_status check_support(const struct rtune_problem *p, struct rtu
     return RTUNE_OK;
 }
 
-enum rtune_status rtune_problem_check(const struct rtune_problem *problem, struct rtune_error *err) {
+enum rtune_status rtune_problem_check(const struct rtune_problem *problem,
+                                      struct rtune_error *err) {
     if (!problem) return rtune_err_set(err, RTUNE_INVALID, "problem: NULL");
     if (problem->struct_size != sizeof *problem)
-        return rtune_err_set(err, RTUNE_INVALID,
-                             "problem: struct_size is %zu, this library has %zu (use RTUNE_PROBLEM)",
-                             problem->struct_size, sizeof *problem);
+        return rtune_err_set(
+            err, RTUNE_INVALID,
+            "problem: struct_size is %zu, this library has %zu (use RTUNE_PROBLEM)",
+            problem->struct_size, sizeof *problem);
     if (!in_range(problem))
-        return rtune_err_set(err, RTUNE_INVALID,
-                             "problem: op %d, dtype %d, acc %d, mode %d, nan rule %d or cache %d is out "
-                             "of its enum's range",
-                             (int)problem->op, (int)problem->dtype, (int)problem->acc,
-                             (int)problem->mode, (int)problem->nan_rule, (int)problem->cache);
+        return rtune_err_set(
+            err, RTUNE_INVALID,
+            "problem: op %d, dtype %d, acc %d, mode %d, nan rule %d or cache %d is out "
+            "of its enum's range",
+            (int)problem->op, (int)problem->dtype, (int)problem->acc, (int)problem->mode,
+            (int)problem->nan_rule, (int)problem->cache);
     if (problem->flags & ~(uint32_t)RTUNE_FLAG_ALL)
         return rtune_err_set(err, RTUNE_INVALID, "problem: unknown flags 0x%x",
                              (unsigned)(problem->flags & ~(uint32_t)RTUNE_FLAG_ALL));
     if (problem->n > (uint64_t)PTRDIFF_MAX / rtune_dtype_size(problem->dtype))
-        return rtune_err_set(err, RTUNE_INVALID, "problem: %llu elements of %s exceed the address space",
+        return rtune_err_set(err, RTUNE_INVALID,
+                             "problem: %llu elements of %s exceed the address space",
                              (unsigned long long)problem->n, rtune_dtype_name(problem->dtype));
     return check_support(problem, err);
 }
@@ -158,13 +162,18 @@ static enum rtune_dtype wide_dtype(enum rtune_dtype dtype, bool always_unsigned)
 /* Result type for one acc; fields must be in range. */
 static enum rtune_dtype result_dtype(enum rtune_op op, enum rtune_dtype dtype, enum rtune_acc acc) {
     switch (ops[op].result) {
-    case RESULT_SUM: return acc == RTUNE_NATIVE ? dtype : wide_dtype(dtype, false);
-    case RESULT_SUM_UNSIGNED: return acc == RTUNE_NATIVE ? dtype : wide_dtype(dtype, true);
-    case RESULT_BOOL: return RTUNE_I32;
-    case RESULT_COUNT: return RTUNE_U64;
+    case RESULT_SUM:
+        return acc == RTUNE_NATIVE ? dtype : wide_dtype(dtype, false);
+    case RESULT_SUM_UNSIGNED:
+        return acc == RTUNE_NATIVE ? dtype : wide_dtype(dtype, true);
+    case RESULT_BOOL:
+        return RTUNE_I32;
+    case RESULT_COUNT:
+        return RTUNE_U64;
     case RESULT_INPUT:
     case RESULT_PAIR:
-    case RESULT_INDEXED: break;
+    case RESULT_INDEXED:
+        break;
     }
     return dtype;
 }
@@ -235,7 +244,8 @@ bool rtune_problem_at(size_t k, struct rtune_problem *problem) {
         p.dtype = (enum rtune_dtype)(rest % RTUNE_DTYPE_COUNT), rest /= RTUNE_DTYPE_COUNT;
         p.op = (enum rtune_op)rest;
         struct rtune_problem canonical = rtune_problem_canonical(&p);
-        if (!rtune_problem_same_kind(&p, &canonical) || check_support(&p, NULL) != RTUNE_OK) continue;
+        if (!rtune_problem_same_kind(&p, &canonical) || check_support(&p, NULL) != RTUNE_OK)
+            continue;
         if (k-- == 0) {
             *problem = p;
             return true;
@@ -250,23 +260,36 @@ static uint64_t one_bits(enum rtune_dtype dtype) {
     const float single = 1.0f;
     const double full = 1.0;
     switch (dtype) {
-    case RTUNE_F16: return 0x3c00;
-    case RTUNE_BF16: return 0x3f80;
-    case RTUNE_F32: bits = 0, memcpy(&bits, &single, sizeof single); return bits;
-    case RTUNE_F64: memcpy(&bits, &full, sizeof full); return bits;
-    default: return bits;
+    case RTUNE_F16:
+        return 0x3c00;
+    case RTUNE_BF16:
+        return 0x3f80;
+    case RTUNE_F32:
+        bits = 0, memcpy(&bits, &single, sizeof single);
+        return bits;
+    case RTUNE_F64:
+        memcpy(&bits, &full, sizeof full);
+        return bits;
+    default:
+        return bits;
     }
 }
 
 enum rtune_status rtune_identity(const struct rtune_problem *problem, void *out,
                                  struct rtune_error *err) {
-    if (!in_range(problem)) return rtune_err_set(err, RTUNE_INVALID, "identity: problem is invalid");
+    if (!in_range(problem))
+        return rtune_err_set(err, RTUNE_INVALID, "identity: problem is invalid");
     const enum rtune_dtype dtype = rtune_result_dtype(problem);
     uint64_t bits = 0; /* little-endian hosts: the low bytes are the value */
     switch (ops[problem->op].identity) {
-    case IDENTITY_ZERO: break;
-    case IDENTITY_ONE: bits = one_bits(dtype); break;
-    case IDENTITY_ONES: bits = UINT64_MAX; break;
+    case IDENTITY_ZERO:
+        break;
+    case IDENTITY_ONE:
+        bits = one_bits(dtype);
+        break;
+    case IDENTITY_ONES:
+        bits = UINT64_MAX;
+        break;
     case IDENTITY_NONE:
         return rtune_err_set(err, RTUNE_EMPTY, "%s: n is 0, and it has no value for that",
                              rtune_op_name(problem->op));

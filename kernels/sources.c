@@ -5,7 +5,8 @@
 #include "base/num.h"
 
 /* Made by rtune_embed in CMakeLists.txt; each ends in a NUL. */
-extern const char rtune_source_abi[], rtune_source_ptx[], rtune_source_ops[], rtune_source_cascade[];
+extern const char rtune_source_abi[], rtune_source_ptx[], rtune_source_ops[],
+    rtune_source_cascade[];
 
 static const struct rtune_source_file files[] = {
     {"kernels/device/abi.cuh", rtune_source_abi},

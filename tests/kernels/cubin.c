@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cubin.c: a cubin is a 64-bit ELF file. Section .nv.info has a list of attributes: one byte of format, one
- * of kind, then for format 4 sixteen bits of size and so many bytes. Kind 0x11 is a kernel's stack frame:
- * index of its symbol, bytes.
+ * cubin.c: a cubin is a 64-bit ELF file. Section .nv.info has a list of attributes: one byte of
+ * format, one of kind, then for format 4 sixteen bits of size and so many bytes. Kind 0x11 is a
+ * kernel's stack frame: index of its symbol, bytes.
  */
 #include "tests/kernels/cubin.h"
 
@@ -43,7 +43,8 @@ static uint32_t symbol_find(const struct image *image, const char *name, uint64_
     for (uint32_t k = 1; (k + 1) * sizeof(Elf64_Sym) <= symbols.sh_size; k++) {
         Elf64_Sym symbol;
         memcpy(&symbol, image->bytes + symbols.sh_offset + k * sizeof symbol, sizeof symbol);
-        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name >= strings.sh_size) continue;
+        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name >= strings.sh_size)
+            continue;
         if (strcmp(image->bytes + strings.sh_offset + symbol.st_name, name) != 0) continue;
         *code = symbol.st_size;
         return k;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Configs: text there and back, what is allowed, defaults, and how many blocks a grid rule means. */
+/* Configs: text there and back, what is allowed, defaults, and how many blocks a grid rule means.
+ */
 #include "kernels/kernels.h"
 
 #include "base/rng.h"
@@ -13,14 +14,15 @@
 #include <cmocka.h>
 
 static const struct rtune_config base = {
-    RTUNE_CASCADED,        256, 16, {RTUNE_GRID_SM, 4}, RTUNE_LOAD_NONCOHERENT, RTUNE_FINISH_SLOTS,
+    RTUNE_CASCADED,  256, 16, {RTUNE_GRID_SM, 4}, RTUNE_LOAD_NONCOHERENT, RTUNE_FINISH_SLOTS,
     RTUNE_MAP_STRIP, 0,
 };
 
 static void test_printing(void **state) {
     (void)state;
-    static const char text[] = "block=256,items=16,grid=4xsm,load=noncoherent,finish=slots,map=strip,"
-                               "occupancy=0";
+    static const char text[] =
+        "block=256,items=16,grid=4xsm,load=noncoherent,finish=slots,map=strip,"
+        "occupancy=0";
     char out[160], small[10] = "#########";
     assert_int_equal(rtune_config_print(&base, out, sizeof out), strlen(text));
     assert_string_equal(out, text);
@@ -39,7 +41,8 @@ static struct rtune_config random_config(struct rtune_rng *rng) {
     c.block = (uint32_t)rtune_rng_u64(rng);
     c.items = (uint32_t)rtune_rng_u64(rng);
     c.grid.kind = (enum rtune_grid_kind)rtune_rng_below(rng, RTUNE_GRID_COUNT);
-    c.grid.value = c.grid.kind == RTUNE_GRID_COVER ? 0 : 1 + (uint32_t)rtune_rng_below(rng, RTUNE_GRID_MAX);
+    c.grid.value =
+        c.grid.kind == RTUNE_GRID_COVER ? 0 : 1 + (uint32_t)rtune_rng_below(rng, RTUNE_GRID_MAX);
     c.load = (enum rtune_load)rtune_rng_below(rng, RTUNE_LOAD_COUNT);
     c.finish = (enum rtune_finish)rtune_rng_below(rng, RTUNE_FINISH_COUNT);
     c.map = (enum rtune_map)rtune_rng_below(rng, RTUNE_MAP_COUNT);
@@ -106,8 +109,8 @@ static void test_bad_text_changes_nothing(void **state) {
         {"grid=0", RTUNE_RANGE, "grid"},
         {"grid=4097", RTUNE_RANGE, "grid"},
         {"grid=0xsm", RTUNE_RANGE, "grid"},
-        {"block=64,occupancy=0000000000000000000000000000000000000000000000000000000001", RTUNE_SYNTAX,
-         "too long"},
+        {"block=64,occupancy=0000000000000000000000000000000000000000000000000000000001",
+         RTUNE_SYNTAX, "too long"},
     };
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         struct rtune_config c = base;
@@ -191,7 +194,7 @@ static void test_values_no_text_can_have(void **state) {
     struct rtune_config c = base;
     c.load = RTUNE_LOAD_COUNT;
     assert_int_equal(rtune_config_check(&c, RTUNE_F32, NULL), RTUNE_RANGE);
-    c = base, c.finish = (enum rtune_finish)-1;
+    c = base, c.finish = (enum rtune_finish) - 1;
     assert_int_equal(rtune_config_check(&c, RTUNE_F32, NULL), RTUNE_RANGE);
     c = base, c.grid.kind = RTUNE_GRID_COUNT;
     assert_int_equal(rtune_config_check(&c, RTUNE_F32, NULL), RTUNE_RANGE);

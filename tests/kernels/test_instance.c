@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 static const struct rtune_config config = {
-    RTUNE_CASCADED,        256, 16, {RTUNE_GRID_SM, 4}, RTUNE_LOAD_NOALLOCATE, RTUNE_FINISH_LAST,
+    RTUNE_CASCADED,  256, 16, {RTUNE_GRID_SM, 4}, RTUNE_LOAD_NOALLOCATE, RTUNE_FINISH_LAST,
     RTUNE_MAP_CHUNK, 2,
 };
 
@@ -42,7 +42,8 @@ static void test_every_name_is_an_identifier(void **state) {
         const struct rtune_config c = rtune_config_default(&p, true);
         rtune_instance_name(&p, &c, name);
         assert_true(isalpha((unsigned char)name[0]));
-        for (const char *s = name; *s; s++) assert_true(isalnum((unsigned char)*s) || *s == '_');
+        for (const char *s = name; *s; s++)
+            assert_true(isalnum((unsigned char)*s) || *s == '_');
         assert_true(strlen(name) < RTUNE_INSTANCE_NAME - 24); /* room for the longest spellings */
     }
 }
@@ -64,7 +65,8 @@ static void test_program_text(void **state) {
         source,
         "#include \"kernels/device/cascade.cuh\"\n"
         "extern \"C\" __global__ void __launch_bounds__(256, 2)\n"
-        "rtune_sum_i32_wide_plain_propagate_b256_v4_noallocate_last_chunk_o2(const rtune::args a) {\n"
+        "rtune_sum_i32_wide_plain_propagate_b256_v4_noallocate_last_chunk_o2(const rtune::args a) "
+        "{\n"
         "    rtune::cascade<rtune::op_sum<rtune::i32, rtune::i64>,\n"
         "        rtune::policy<256, 4, rtune::load_kind::noallocate, rtune::finish_kind::last, "
         "rtune::map_kind::chunk>>(a);\n}\n"
@@ -76,7 +78,8 @@ static void test_program_text(void **state) {
     free(source);
 }
 
-static void expect_refused(struct rtune_problem p, struct rtune_config c, enum rtune_status status) {
+static void expect_refused(struct rtune_problem p, struct rtune_config c,
+                           enum rtune_status status) {
     struct rtune_error err = {.status = RTUNE_OK};
     char *source = NULL;
     assert_int_equal(rtune_instance_source(&p, &c, 1, &source, &err), status);
@@ -104,7 +107,8 @@ static void test_embedded_sources_are_complete(void **state) {
     assert_true(count >= 4);
     for (size_t k = 0; k < count; k++) {
         assert_non_null(strstr(files[k].text, "SPDX-License-Identifier"));
-        for (const char *at = files[k].text; (at = strstr(at, "#include ")) != NULL; at++, includes++) {
+        for (const char *at = files[k].text; (at = strstr(at, "#include ")) != NULL;
+             at++, includes++) {
             bool found = false;
             assert_int_equal(at[9], '"'); /* no system header */
             for (size_t i = 0; i < count; i++)

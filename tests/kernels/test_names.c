@@ -17,9 +17,11 @@ static void test_every_value_reads_back(void **state) {
             int read = -1;
             const char *name = table->name(v);
             assert_non_null(name);
-            assert_int_equal(rtune_name_parse((enum rtune_name_kind)kind, name, &read, NULL), RTUNE_OK);
+            assert_int_equal(rtune_name_parse((enum rtune_name_kind)kind, name, &read, NULL),
+                             RTUNE_OK);
             assert_int_equal(read, v);
-            for (int other = 0; other < v; other++) assert_string_not_equal(name, table->name(other));
+            for (int other = 0; other < v; other++)
+                assert_string_not_equal(name, table->name(other));
         }
         assert_null(table->name(table->count));
         assert_null(table->name(-1));
@@ -69,10 +71,10 @@ static void test_dtypes(void **state) {
         size_t size;
         bool is_float, is_signed;
     } known[] = {
-        {RTUNE_I8, 1, false, true},  {RTUNE_U8, 1, false, false},  {RTUNE_I16, 2, false, true},
+        {RTUNE_I8, 1, false, true},   {RTUNE_U8, 1, false, false},  {RTUNE_I16, 2, false, true},
         {RTUNE_U16, 2, false, false}, {RTUNE_I32, 4, false, true},  {RTUNE_U32, 4, false, false},
-        {RTUNE_I64, 8, false, true}, {RTUNE_U64, 8, false, false}, {RTUNE_F16, 2, true, true},
-        {RTUNE_BF16, 2, true, true}, {RTUNE_F32, 4, true, true},   {RTUNE_F64, 8, true, true},
+        {RTUNE_I64, 8, false, true},  {RTUNE_U64, 8, false, false}, {RTUNE_F16, 2, true, true},
+        {RTUNE_BF16, 2, true, true},  {RTUNE_F32, 4, true, true},   {RTUNE_F64, 8, true, true},
     };
     for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
         const struct rtune_dtype_info *info = rtune_dtype_info(known[k].dtype);
@@ -83,7 +85,7 @@ static void test_dtypes(void **state) {
         assert_string_equal(info->name, rtune_dtype_name(known[k].dtype));
     }
     assert_int_equal(rtune_dtype_size(RTUNE_DTYPE_COUNT), 0);
-    assert_null(rtune_dtype_info((enum rtune_dtype)-1));
+    assert_null(rtune_dtype_info((enum rtune_dtype) - 1));
 }
 
 int main(void) {

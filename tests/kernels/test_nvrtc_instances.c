@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NVRTC compiles the instances from the embedded headers alone, and none of them spills registers: all of
- * the default search space for f32 and i64 sums, a seeded subset of every config for the other problems.
- * Needs no GPU; skipped, aloud, without NVRTC.
+ * NVRTC compiles the instances from the embedded headers alone, and none of them spills registers:
+ * all of the default search space for f32 and i64 sums, a seeded subset of every config for the
+ * other problems. Needs no GPU; skipped, aloud, without NVRTC.
  */
 #include "base/num.h"
 #include "base/rng.h"
@@ -20,8 +20,8 @@
 enum {
     JOBS_MAX = 1024,
     SUBSET = 6,
-    /* ptxas keeps two blocks of 1024 threads resident rather than a few values, outside the loop, in
-     * registers; a packet of vectors in local memory would be far larger. */
+    /* ptxas keeps two blocks of 1024 threads resident rather than a few values, outside the loop,
+     * in registers; a packet of vectors in local memory would be far larger. */
     FRAME_MAX_1024 = 32
 };
 
@@ -38,8 +38,9 @@ static void add_job(const struct rtune_problem *problem, const struct rtune_conf
     jobs[job_count++] = (struct rtune_compiled){.problem = *problem, .config = *config};
 }
 
-static struct rtune_config make(const struct rtune_problem *p, uint32_t block, uint32_t vector_count,
-                                enum rtune_load load, enum rtune_finish finish) {
+static struct rtune_config make(const struct rtune_problem *p, uint32_t block,
+                                uint32_t vector_count, enum rtune_load load,
+                                enum rtune_finish finish) {
     struct rtune_config c = rtune_config_default(p, true);
     c.block = block;
     c.items = vector_count * RTUNE_VECTOR_BYTES / (uint32_t)rtune_dtype_size(p->dtype);
@@ -75,7 +76,8 @@ static void add_subset(const struct rtune_problem *p, struct rtune_rng *rng) {
 
 static int drop_jobs(void **state) {
     (void)state;
-    for (size_t k = 0; k < job_count; k++) free(jobs[k].image);
+    for (size_t k = 0; k < job_count; k++)
+        free(jobs[k].image);
     job_count = 0;
     return 0;
 }
@@ -88,7 +90,8 @@ static void compile_and_check(int cc_major, int cc_minor) {
         char name[RTUNE_INSTANCE_NAME];
         if (!jobs[k].image) fail_msg("%s", jobs[k].error.message);
         rtune_instance_name(&jobs[k].problem, &jobs[k].config, name);
-        if (!cubin_find(jobs[k].image, jobs[k].size, name, &kernel)) fail_msg("no %s in its cubin", name);
+        if (!cubin_find(jobs[k].image, jobs[k].size, name, &kernel))
+            fail_msg("no %s in its cubin", name);
         if (kernel.frame > (jobs[k].config.block == 1024 ? FRAME_MAX_1024 : 0))
             fail_msg("%s has %u bytes of local memory", name, (unsigned)kernel.frame);
         assert_true(kernel.code > 0);

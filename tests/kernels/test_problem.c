@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Problems: what is accepted, what is refused and how, result types, identities, canonical forms. */
+/* Problems: what is accepted, what is refused and how, result types, identities, canonical forms.
+ */
 #include "kernels/kernels.h"
 
 #include <setjmp.h>
@@ -8,7 +9,8 @@
 
 #include <cmocka.h>
 
-static void expect_refused(const struct rtune_problem *p, enum rtune_status status, const char *says) {
+static void expect_refused(const struct rtune_problem *p, enum rtune_status status,
+                           const char *says) {
     struct rtune_error err = {.status = RTUNE_OK};
     assert_int_equal(rtune_problem_check(p, &err), status);
     assert_int_equal(err.status, status);
@@ -23,7 +25,7 @@ static void test_broken_problems_are_invalid(void **state) {
     expect_refused(NULL, RTUNE_INVALID, "NULL");
     p.struct_size = 0, expect_refused(&p, RTUNE_INVALID, "struct_size"), p = good;
     p.op = RTUNE_OP_COUNT, expect_refused(&p, RTUNE_INVALID, "op 16"), p = good;
-    p.op = (enum rtune_op)-1, expect_refused(&p, RTUNE_INVALID, "op -1"), p = good;
+    p.op = (enum rtune_op) - 1, expect_refused(&p, RTUNE_INVALID, "op -1"), p = good;
     p.dtype = RTUNE_DTYPE_COUNT, expect_refused(&p, RTUNE_INVALID, "dtype"), p = good;
     p.acc = RTUNE_ACC_COUNT, expect_refused(&p, RTUNE_INVALID, "acc"), p = good;
     p.mode = RTUNE_MODE_COUNT, expect_refused(&p, RTUNE_INVALID, "mode"), p = good;
@@ -40,13 +42,15 @@ static void test_unsupported_problems_say_what_is(void **state) {
     struct rtune_problem p = RTUNE_PROBLEM(RTUNE_BAND, RTUNE_F32, 10);
     expect_refused(&p, RTUNE_UNSUPPORTED, "band of f32: not defined (use one of i8, u8,");
     p = RTUNE_PROBLEM(RTUNE_ARGMAX, RTUNE_F32, 10);
-    expect_refused(&p, RTUNE_UNSUPPORTED, "argmax: this version has no kernels for it (use one of sum, ");
+    expect_refused(&p, RTUNE_UNSUPPORTED,
+                   "argmax: this version has no kernels for it (use one of sum, ");
     p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F16, 10);
     expect_refused(&p, RTUNE_UNSUPPORTED, "(use one of i32, i64, f32, f64)");
     p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 10);
     p.mode = RTUNE_KAHAN;
-    expect_refused(&p, RTUNE_UNSUPPORTED, "sum in mode kahan: this version has no kernels for it (use one "
-                                          "of plain)");
+    expect_refused(&p, RTUNE_UNSUPPORTED,
+                   "sum in mode kahan: this version has no kernels for it (use one "
+                   "of plain)");
 }
 
 /* The problems that have kernels today, by name: adding one is a visible change here. */
@@ -91,7 +95,8 @@ static void test_printing_is_bounded(void **state) {
     char whole[96];
     p.flags = RTUNE_ACCUMULATE | RTUNE_ALLOW_NONDETERMINISTIC;
     rtune_problem_print(&p, whole, sizeof whole);
-    assert_string_equal(whole, "sum,f32,wide,plain,propagate,cold,n=1048576,accumulate,nondeterministic");
+    assert_string_equal(whole,
+                        "sum,f32,wide,plain,propagate,cold,n=1048576,accumulate,nondeterministic");
     p.op = (enum rtune_op)77;
     rtune_problem_print(&p, whole, sizeof whole);
     assert_int_equal(whole[0], '?');
@@ -132,7 +137,8 @@ static void test_result_types(void **state) {
     assert_int_equal(rtune_result_size(NULL), 0);
 }
 
-/* A33: the result of no elements, in the result type and not one byte more; EMPTY leaves out alone. */
+/* A33: the result of no elements, in the result type and not one byte more; EMPTY leaves out alone.
+ */
 static void test_A33_empty_input(void **state) {
     (void)state;
     static const struct {

@@ -36,7 +36,8 @@ std::vector<instance> build() {
         char name[RTUNE_INSTANCE_NAME];
         rtune_instance_name(&i.problem, &i.config, name);
         const auto &shard = shards[k % shard_count];
-        if (k / shard_count >= shard.count || strcmp(shard.entries[k / shard_count].name, name) != 0) {
+        if (k / shard_count >= shard.count ||
+            strcmp(shard.entries[k / shard_count].name, name) != 0) {
             fprintf(stderr, "catalog: instance %zu (%s) was not generated\n", k, name);
             abort();
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emu.cpp: the scheduler. A warp runs as passes over its lanes: each lane runs to its next shuffle, barrier
- * or end, and all lanes of a pass must have come to the same. A block runs its warps from barrier to
- * barrier, and all must come to the same, too.
+ * emu.cpp: the scheduler. A warp runs as passes over its lanes: each lane runs to its next shuffle,
+ * barrier or end, and all lanes of a pass must have come to the same. A block runs its warps from
+ * barrier to barrier, and all must come to the same, too.
  */
 #include "tests/kernels/emu/emu.h"
 
@@ -71,9 +71,11 @@ unsigned exchange(at place, unsigned value, unsigned operand, unsigned partner) 
 
 /* 0 ... count-1 in the launch's order. */
 void sequence(unsigned *index, unsigned count) {
-    for (unsigned i = 0; i < count; i++) index[i] = m.l.in == order::backward ? count - 1 - i : i;
+    for (unsigned i = 0; i < count; i++)
+        index[i] = m.l.in == order::backward ? count - 1 - i : i;
     if (m.l.in != order::random) return;
-    for (unsigned i = count; i > 1; i--) std::swap(index[i - 1], index[rtune_rng_below(&m.rng, i)]);
+    for (unsigned i = count; i > 1; i--)
+        std::swap(index[i - 1], index[rtune_rng_below(&m.rng, i)]);
 }
 
 bool same_place(const thread &a, const thread &b) {
@@ -110,16 +112,19 @@ bool run_warp(unsigned first) {
 bool run_block() {
     const unsigned warps = m.l.block / warp_size;
     unsigned index[block_max / warp_size];
-    for (unsigned t = 0; t < m.l.block; t++) m.threads[t].turn = 0;
+    for (unsigned t = 0; t < m.l.block; t++)
+        m.threads[t].turn = 0;
     for (;;) {
         sequence(index, warps);
         for (unsigned w = 0; w < warps; w++)
             if (!run_warp(index[w] * warp_size)) return false;
         for (unsigned w = 1; w < warps; w++)
-            if (m.threads[0].place != m.threads[w * warp_size].place) return diverged(0, w * warp_size);
+            if (m.threads[0].place != m.threads[w * warp_size].place)
+                return diverged(0, w * warp_size);
         if (m.threads[0].place == at::end) break;
     }
-    for (unsigned t = 0; t < m.l.block; t++) m.fresh[t] = true;
+    for (unsigned t = 0; t < m.l.block; t++)
+        m.fresh[t] = true;
     return true;
 }
 
@@ -147,7 +152,8 @@ unsigned shuffle(unsigned value, unsigned lane) {
 
 const char *run(const launch &l) {
     static unsigned blocks[grid_max];
-    if (l.block == 0 || l.block > block_max || l.block % warp_size || l.grid == 0 || l.grid > grid_max)
+    if (l.block == 0 || l.block > block_max || l.block % warp_size || l.grid == 0 ||
+        l.grid > grid_max)
         return "no such block or grid";
     m.l = l;
     m.rng = rtune_rng{l.seed, 0};

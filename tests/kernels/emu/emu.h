@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emu.h: runs a kernel template on the host, one block at a time, one fiber a thread. Barriers and shuffles
- * are the points where a fiber yields. What a GPU leaves undefined is an error here: a barrier that not all
- * threads of the block reach, a shuffle that not all lanes of the warp reach, or reach differently.
+ * emu.h: runs a kernel template on the host, one block at a time, one fiber a thread. Barriers and
+ * shuffles are the points where a fiber yields. What a GPU leaves undefined is an error here: a
+ * barrier that not all threads of the block reach, a shuffle that not all lanes of the warp reach,
+ * or reach differently.
  *
  * One machine a process; not thread-safe.
  */
@@ -35,8 +36,8 @@ struct launch {
     uint64_t seed; /* for order::random */
 };
 
-/* Run all blocks. NULL, or what was undefined about it, in a text that lives until the next run; the rest
- * of the launch is then dropped. */
+/* Run all blocks. NULL, or what was undefined about it, in a text that lives until the next run;
+ * the rest of the launch is then dropped. */
 const char *run(const launch &l);
 
 } // namespace rtune_emu

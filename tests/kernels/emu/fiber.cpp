@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fiber.cpp: stacks from mmap, a switch by hand on x86-64, and what AddressSanitizer wants to know. */
+/* fiber.cpp: stacks from mmap, a switch by hand on x86-64, and what AddressSanitizer wants to know.
+ */
 #include "tests/kernels/emu/fiber.h"
 
 #include <cstdint>
@@ -21,9 +22,9 @@
 #endif
 
 #if defined(__x86_64__)
-/* rtune_emu_switch(save, load): push what the ABI preserves, store the stack pointer in *save, continue
- * where `load` was stored. The control words of the FPU stay as they are: nobody here changes them. A jump
- * ends it, since a return to another stack is always predicted wrong. */
+/* rtune_emu_switch(save, load): push what the ABI preserves, store the stack pointer in *save,
+ * continue where `load` was stored. The control words of the FPU stay as they are: nobody here
+ * changes them. A jump ends it, since a return to another stack is always predicted wrong. */
 extern "C" void rtune_emu_switch(void **save, void *load);
 asm(R"(
     .text
@@ -85,11 +86,12 @@ void enter() {
 #if defined(__x86_64__)
 void switch_context(void **save, void *load) { rtune_emu_switch(save, load); }
 void *prepare(fiber *f) {
-    /* Six registers, the entry point, and the zero that stands for its return address: at entry the stack
-     * pointer is 8 below a multiple of 16, as after a call. */
+    /* Six registers, the entry point, and the zero that stands for its return address: at entry the
+     * stack pointer is 8 below a multiple of 16, as after a call. */
     uintptr_t top = (reinterpret_cast<uintptr_t>(f->stack) + f->stack_size) & ~uintptr_t(15);
     auto *sp = reinterpret_cast<uintptr_t *>(top) - 8;
-    for (int k = 0; k < 8; k++) sp[k] = 0;
+    for (int k = 0; k < 8; k++)
+        sp[k] = 0;
     sp[6] = reinterpret_cast<uintptr_t>(&enter);
     return sp;
 }
@@ -101,7 +103,8 @@ void switch_context(void **save, void *load) {
     if (swapcontext(from, static_cast<ucontext_t *>(load)) != 0) abort();
 }
 void *prepare(fiber *f) {
-    auto *context = static_cast<ucontext_t *>(f->context ? f->context : calloc(1, sizeof(ucontext_t)));
+    auto *context =
+        static_cast<ucontext_t *>(f->context ? f->context : calloc(1, sizeof(ucontext_t)));
     if (!context || getcontext(context) != 0) abort();
     context->uc_stack.ss_sp = f->stack;
     context->uc_stack.ss_size = f->stack_size;
@@ -120,8 +123,8 @@ void fiber_create(fiber *f) {
         perror("fiber: stack");
         abort();
     }
-    /* The tops of the stacks at different places in their pages, or they would share few lines of the
-     * cache. */
+    /* The tops of the stacks at different places in their pages, or they would share few lines of
+     * the cache. */
     static unsigned count = 0;
     const size_t colour = count++ % 32 * 512;
     *f = fiber{nullptr, static_cast<char *>(map) + page, stack_bytes - colour, nullptr};

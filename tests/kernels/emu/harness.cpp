@@ -57,7 +57,8 @@ uint64_t shoot(const shot &s) {
     if (!bad) bad = workspace_check(workspace);
     if (bad)
         fail_msg("%s grid=%u n=%llu seed=%llu: %s", s.of->name, s.grid,
-                 static_cast<unsigned long long>(s.n), static_cast<unsigned long long>(s.seed), bad);
+                 static_cast<unsigned long long>(s.n), static_cast<unsigned long long>(s.seed),
+                 bad);
     uint64_t bits = 0;
     memcpy(&bits, out, size);
     return bits;
@@ -66,11 +67,12 @@ uint64_t shoot(const shot &s) {
 void expect(const shot &s, uint64_t bits, const char *why) {
     const uint64_t got = shoot(s);
     if (got == bits) return;
-    fail_msg("%s: %s grid=%u n=%llu base%%16=%u order=%d seed=%llu accumulate=%d: %016llx, not %016llx",
-             why, s.of->name, s.grid, static_cast<unsigned long long>(s.n),
-             unsigned(reinterpret_cast<uintptr_t>(s.in) % 16), int(s.in_order),
-             static_cast<unsigned long long>(s.seed), s.accumulate, static_cast<unsigned long long>(got),
-             static_cast<unsigned long long>(bits));
+    fail_msg(
+        "%s: %s grid=%u n=%llu base%%16=%u order=%d seed=%llu accumulate=%d: %016llx, not %016llx",
+        why, s.of->name, s.grid, static_cast<unsigned long long>(s.n),
+        unsigned(reinterpret_cast<uintptr_t>(s.in) % 16), int(s.in_order),
+        static_cast<unsigned long long>(s.seed), s.accumulate, static_cast<unsigned long long>(got),
+        static_cast<unsigned long long>(bits));
 }
 
 } // namespace rtune_emu

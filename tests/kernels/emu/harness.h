@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * harness.h: what the emulation tests share: inputs placed against guard pages, one checked launch, and
- * exact references that share no code with the templates.
+ * harness.h: what the emulation tests share: inputs placed against guard pages, one checked launch,
+ * and exact references that share no code with the templates.
  */
 #ifndef RTUNE_TESTS_EMU_HARNESS_H
 #define RTUNE_TESTS_EMU_HARNESS_H
@@ -15,8 +15,8 @@ namespace rtune_emu {
 /* Seed of the data and orders of this run: RTUNE_TEST_SEED, else a fixed one. Printed once. */
 uint64_t test_seed();
 
-/* Where an input lies: the end against the guard page behind, or `offset` elements after the guard page in
- * front. What is between is garbage that would change any result. */
+/* Where an input lies: the end against the guard page behind, or `offset` elements after the guard
+ * page in front. What is between is garbage that would change any result. */
 struct placement {
     bool at_end;
     unsigned offset;
@@ -41,8 +41,8 @@ struct shot {
     bool accumulate;
     uint64_t before; /* what out holds before the launch */
 };
-/* Launch and return what out holds then. Fails the test if something was undefined, or if the workspace was
- * left in another state than it was found. */
+/* Launch and return what out holds then. Fails the test if something was undefined, or if the
+ * workspace was left in another state than it was found. */
 uint64_t shoot(const shot &s);
 /* Fail the test unless the launch gives these bits. */
 void expect(const shot &s, uint64_t bits, const char *why);

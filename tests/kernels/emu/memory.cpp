@@ -39,9 +39,11 @@ const char *workspace_check(const void *workspace) {
     const unsigned char *byte = static_cast<const unsigned char *>(workspace);
     if (byte[0] == 0 && memcmp(byte, byte + 1, flagged - 1) == 0) return nullptr;
     size_t k = 0;
-    while (byte[k] == 0) k++;
+    while (byte[k] == 0)
+        k++;
     if (k < RTUNE_WORKSPACE_HEADER)
-        snprintf(text, sizeof text, "workspace: header byte %zu is %u after the launch", k, byte[k]);
+        snprintf(text, sizeof text, "workspace: header byte %zu is %u after the launch", k,
+                 byte[k]);
     else
         snprintf(text, sizeof text, "workspace: byte %zu of the slots is %u after the launch",
                  k - RTUNE_WORKSPACE_HEADER, byte[k]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h: buffers between two pages that nobody may touch, so that any access outside is a crash, and a
- * workspace that must be found empty after every launch.
+ * memory.h: buffers between two pages that nobody may touch, so that any access outside is a crash,
+ * and a workspace that must be found empty after every launch.
  */
 #ifndef RTUNE_TESTS_EMU_MEMORY_H
 #define RTUNE_TESTS_EMU_MEMORY_H
@@ -10,8 +10,8 @@
 
 namespace rtune_emu {
 
-/* capacity bytes (rounded up to pages) from begin to end; the pages before and behind are PROT_NONE. Lives
- * until the process ends. */
+/* capacity bytes (rounded up to pages) from begin to end; the pages before and behind are
+ * PROT_NONE. Lives until the process ends. */
 struct guarded {
     char *begin;
     char *end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mkinstances.c: build tool of the tests. Writes one shard of the selected instances as a C++ file: the
- * program text that a GPU compiler would get, and a table of its entry points.
+ * mkinstances.c: build tool of the tests. Writes one shard of the selected instances as a C++ file:
+ * the program text that a GPU compiler would get, and a table of its entry points.
  *
  *     rtune_mkinstances SHARD SHARDS OUTPUT.cpp
  */
@@ -27,15 +27,17 @@ static size_t select_shard(uint64_t shard, uint64_t shards, struct rtune_problem
 static void add_table(struct rtune_buf *buf, uint64_t shard, const struct rtune_problem *problems,
                       const struct rtune_config *configs, size_t count) {
     char name[RTUNE_INSTANCE_NAME];
-    rtune_buf_puts(buf, "namespace {\ntemplate <void KERNEL(const rtune::args)> void call(const void *a) "
-                        "{\n    KERNEL(*static_cast<const rtune::args *>(a));\n}\n} // namespace\n");
-    rtune_buf_printf(buf, "extern const rtune_emu::entry rtune_emu_shard_%u[] = {\n", (unsigned)shard);
+    rtune_buf_puts(
+        buf, "namespace {\ntemplate <void KERNEL(const rtune::args)> void call(const void *a) "
+             "{\n    KERNEL(*static_cast<const rtune::args *>(a));\n}\n} // namespace\n");
+    rtune_buf_printf(buf, "extern const rtune_emu::entry rtune_emu_shard_%u[] = {\n",
+                     (unsigned)shard);
     for (size_t k = 0; k < count; k++) {
         rtune_instance_name(&problems[k], &configs[k], name);
         rtune_buf_printf(buf, "    {\"%s\", call<%s>},\n", name, name);
     }
-    rtune_buf_printf(buf, "};\nextern const size_t rtune_emu_shard_%u_count = %zu;\n", (unsigned)shard,
-                     count);
+    rtune_buf_printf(buf, "};\nextern const size_t rtune_emu_shard_%u_count = %zu;\n",
+                     (unsigned)shard, count);
 }
 
 int main(int argc, char **argv) {

@@ -63,10 +63,10 @@ uint64_t canonical_nan(rtune_dtype dtype) {
 /* The result so far, in a form that no order of operations can change. */
 struct state {
     bool empty;
-    int64_t sum;    /* of whole floats */
-    int exponent;   /* of a product of powers of two */
-    bool negative;  /* sign of that product */
-    uint64_t word;  /* integers: wrapped; extremes: the bits */
+    int64_t sum;   /* of whole floats */
+    int exponent;  /* of a product of powers of two */
+    bool negative; /* sign of that product */
+    uint64_t word; /* integers: wrapped; extremes: the bits */
 };
 
 void add_extreme(const rtune_problem &p, state *s, uint64_t bits) {
@@ -76,8 +76,10 @@ void add_extreme(const rtune_problem &p, state *s, uint64_t bits) {
         return;
     }
     if (is_nan(dtype, s->word) || is_nan(dtype, bits)) {
-        if (p.nan_rule == RTUNE_NAN_PROPAGATE) s->word = canonical_nan(dtype);
-        else if (!is_nan(dtype, bits)) s->word = bits;
+        if (p.nan_rule == RTUNE_NAN_PROPAGATE)
+            s->word = canonical_nan(dtype);
+        else if (!is_nan(dtype, bits))
+            s->word = bits;
         return;
     }
     const bool above = order_key(dtype, bits) > order_key(dtype, s->word);
@@ -88,8 +90,10 @@ void add_element(const rtune_problem &p, state *s, uint64_t bits) {
     int exponent = 0;
     switch (p.op) {
     case RTUNE_SUM:
-        if (is_float(p.dtype)) s->sum += int64_t(float_of(p.dtype, bits));
-        else s->word += extended(p.dtype, bits);
+        if (is_float(p.dtype))
+            s->sum += int64_t(float_of(p.dtype, bits));
+        else
+            s->word += extended(p.dtype, bits);
         break;
     case RTUNE_PROD:
         if (is_float(p.dtype)) {
@@ -102,8 +106,11 @@ void add_element(const rtune_problem &p, state *s, uint64_t bits) {
         }
         break;
     case RTUNE_MIN:
-    case RTUNE_MAX: add_extreme(p, s, bits); break;
-    default: abort(); /* an op with kernels and without a reference */
+    case RTUNE_MAX:
+        add_extreme(p, s, bits);
+        break;
+    default:
+        abort(); /* an op with kernels and without a reference */
     }
     s->empty = false;
 }
@@ -128,7 +135,8 @@ uint64_t exact_element(const rtune_problem &p, rtune_rng *rng) {
         return float_bits(p.dtype, double(int64_t(random % (2 * bound + 1)) - int64_t(bound)));
     }
     if (p.op == RTUNE_PROD) return float_bits(p.dtype, random & 1 ? 1.0 : -1.0);
-    if (p.nan_rule == RTUNE_NAN_IGNORE && pick < 100) return canonical_nan(p.dtype) | sign_bit(p.dtype);
+    if (p.nan_rule == RTUNE_NAN_IGNORE && pick < 100)
+        return canonical_nan(p.dtype) | sign_bit(p.dtype);
     if (pick < 110) return random & sign_bit(p.dtype); /* zeros of either sign */
     return is_nan(p.dtype, random & mask_of(p.dtype)) ? 0 : random & mask_of(p.dtype);
 }
@@ -137,12 +145,14 @@ uint64_t exact_element(const rtune_problem &p, rtune_rng *rng) {
 
 void fill_exact(const rtune_problem &problem, void *data, size_t count, uint64_t seed) {
     rtune_rng rng = {seed, 0};
-    for (size_t i = 0; i < count; i++) set_bits(problem.dtype, data, i, exact_element(problem, &rng));
+    for (size_t i = 0; i < count; i++)
+        set_bits(problem.dtype, data, i, exact_element(problem, &rng));
     if (problem.op != RTUNE_PROD || !is_float(problem.dtype)) return;
-    /* 32 twos and 32 halves: no partial product leaves 2^-32 ... 2^32. Some at the front, where every n
-     * has them. */
+    /* 32 twos and 32 halves: no partial product leaves 2^-32 ... 2^32. Some at the front, where
+     * every n has them. */
     for (unsigned k = 0; k < 64; k++)
-        set_bits(problem.dtype, data, size_t(rtune_rng_below(&rng, k < 16 && count > 32 ? 32 : count)),
+        set_bits(problem.dtype, data,
+                 size_t(rtune_rng_below(&rng, k < 16 && count > 32 ? 32 : count)),
                  float_bits(problem.dtype, k % 2 ? 2.0 : 0.5));
 }
 

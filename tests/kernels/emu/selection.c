@@ -7,7 +7,8 @@
 
 static const uint32_t blocks[] = {32, 64, 128, 256, 512, 1024};
 static const uint32_t vectors[] = {1, 2, 4, 8};
-static const enum rtune_finish finishes[] = {RTUNE_FINISH_ONE, RTUNE_FINISH_SLOTS, RTUNE_FINISH_LAST};
+static const enum rtune_finish finishes[] = {RTUNE_FINISH_ONE, RTUNE_FINISH_SLOTS,
+                                             RTUNE_FINISH_LAST};
 static const enum rtune_map maps[] = {RTUNE_MAP_STRIP, RTUNE_MAP_CHUNK};
 
 enum { CONFIGS = 6 * 4 * 3 * 2, SUBSET = 24 };
@@ -27,7 +28,8 @@ static struct rtune_config config_of(size_t code, enum rtune_dtype dtype) {
 static size_t shuffled(size_t k, size_t problem) {
     struct rtune_rng rng = {RTUNE_EMU_SEED + problem, 0};
     size_t codes[CONFIGS];
-    for (size_t i = 0; i < CONFIGS; i++) codes[i] = i;
+    for (size_t i = 0; i < CONFIGS; i++)
+        codes[i] = i;
     for (size_t i = CONFIGS; i > 1; i--) {
         size_t j = (size_t)rtune_rng_below(&rng, i), code = codes[j];
         codes[j] = codes[i - 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selection.h: which kernel instances the emulation tests run: every block, vectors, finish and map for f32
- * and i64 sums, and a seeded subset of them for every other problem that has kernels.
+ * selection.h: which kernel instances the emulation tests run: every block, vectors, finish and map
+ * for f32 and i64 sums, and a seeded subset of them for every other problem that has kernels.
  */
 #ifndef RTUNE_TESTS_EMU_SELECTION_H
 #define RTUNE_TESTS_EMU_SELECTION_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * More than 2^32 elements: a few megabytes mapped again and again over 16 GiB of addresses, and five
- * elements of their own at the end. The period is no power of two, so an index that lost its upper bits
- * reads something else.
+ * More than 2^32 elements: a few megabytes mapped again and again over 16 GiB of addresses, and
+ * five elements of their own at the end. The period is no power of two, so an index that lost its
+ * upper bits reads something else.
  */
 #include "kernels/device/cascade.cuh"
 
@@ -55,16 +55,17 @@ int period_file(int64_t *sum_of_period, int64_t *sum_of_rest) {
     return fd;
 }
 
-/* total bytes of the file over and over, then one page with the last five elements, then a page that nobody
- * may touch. The elements end at that page. */
+/* total bytes of the file over and over, then one page with the last five elements, then a page
+ * that nobody may touch. The elements end at that page. */
 char *map_input(int fd) {
-    void *space = mmap(nullptr, total + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                       -1, 0);
+    void *space = mmap(nullptr, total + 2 * page, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space == MAP_FAILED) return nullptr;
     char *base = static_cast<char *>(space);
     for (size_t at = 0; at < total; at += period) {
         const size_t size = total - at < period ? total - at : period;
-        if (mmap(base + at, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) return nullptr;
+        if (mmap(base + at, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+            return nullptr;
     }
     if (mprotect(base + total, page, PROT_READ | PROT_WRITE) != 0) return nullptr;
     return base;
@@ -82,7 +83,8 @@ void test_more_than_2_32_elements(void **) {
         print_message("skipped: cannot map 16 GiB of addresses\n");
         skip();
     }
-    for (int k = 0; k < 5; k++) memcpy(in + total + 4 * k, &last_five, 4);
+    for (int k = 0; k < 5; k++)
+        memcpy(in + total + 4 * k, &last_five, 4);
     const int64_t want = int64_t(total / period) * whole + rest + 5 * int64_t(last_five);
     void *workspace = rtune_emu::workspace_new();
     rtune::args args = {};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Failures that people reported against other reduction libraries, by their case numbers, over every
- * emulated config of the problems they are about.
+ * Failures that people reported against other reduction libraries, by their case numbers, over
+ * every emulated config of the problems they are about.
  */
 #include "tests/kernels/emu/cmocka_cpp.h"
 #include "tests/kernels/emu/harness.h"
@@ -41,19 +41,21 @@ bool native(const rtune_problem &p) { return p.acc == RTUNE_NATIVE; }
 bool propagate(const rtune_problem &p) { return p.nan_rule == RTUNE_NAN_PROPAGATE; }
 bool ignore(const rtune_problem &p) { return p.nan_rule == RTUNE_NAN_IGNORE; }
 
-/* Every instance of op on T must give these bits: the input ends at a guard page, the grid is 1, 3 and more
- * than there are elements (up to a bound). Returns how many instances there were. */
+/* Every instance of op on T must give these bits: the input ends at a guard page, the grid is 1, 3
+ * and more than there are elements (up to a bound). Returns how many instances there were. */
 template <class T>
 void all_give(const char *name, rtune_op op, const std::vector<T> &x, uint64_t bits,
               filter which = any) {
     unsigned count = 0;
     for (const instance &of : catalog()) {
-        if (of.problem.op != op || of.problem.dtype != dtype_of<T>::value || !which(of.problem)) continue;
+        if (of.problem.op != op || of.problem.dtype != dtype_of<T>::value || !which(of.problem))
+            continue;
         const void *in = place(x.data(), x.size(), sizeof(T), {true, 0});
         const unsigned more = unsigned(x.size() < 16 ? x.size() + 2 : 7);
         for (const unsigned grid : {1u, 3u, more}) {
             if (grid != 1 && of.config.finish == RTUNE_FINISH_ONE) continue;
-            expect({&of, grid, in, x.size(), order(count % 3), test_seed() + count, false, ~uint64_t(0)},
+            expect({&of, grid, in, x.size(), order(count % 3), test_seed() + count, false,
+                    ~uint64_t(0)},
                    bits, name);
         }
         count++;
@@ -61,7 +63,8 @@ void all_give(const char *name, rtune_op op, const std::vector<T> &x, uint64_t b
     assert_true(count >= 16);
 }
 template <class T, class R>
-void all_equal(const char *name, rtune_op op, const std::vector<T> &x, R result, filter which = any) {
+void all_equal(const char *name, rtune_op op, const std::vector<T> &x, R result,
+               filter which = any) {
     all_give(name, op, x, bits_of(result), which);
 }
 
@@ -99,7 +102,8 @@ template <class T> void moving_nan() {
     all_equal("A05", RTUNE_MAX, small, T(5), ignore);
     all_equal("A05", RTUNE_MIN, small, T(1), ignore);
     std::vector<T> x(4096);
-    for (size_t i = 0; i < x.size(); i++) x[i] = T((i * 2654435761u + 12345) % 4093) / T(4093);
+    for (size_t i = 0; i < x.size(); i++)
+        x[i] = T((i * 2654435761u + 12345) % 4093) / T(4093);
     for (const size_t at : {0u, 1u, 31u, 32u, 255u, 2048u, 4095u}) {
         std::vector<T> y = x;
         y[at] = odd_nan<T>();
@@ -187,14 +191,17 @@ void test_A25_one_element(void **) {
 /* base + 1, 2, 3 elements, once in front of what else would be read and once at a guard page. */
 template <class T, class R> void shifted(R want, filter which) {
     std::vector<T> x(4097);
-    for (size_t i = 0; i < x.size(); i++) x[i] = T(i % 100);
+    for (size_t i = 0; i < x.size(); i++)
+        x[i] = T(i % 100);
     unsigned count = 0;
     for (const instance &of : catalog()) {
-        if (of.problem.op != RTUNE_SUM || of.problem.dtype != dtype_of<T>::value || !which(of.problem))
+        if (of.problem.op != RTUNE_SUM || of.problem.dtype != dtype_of<T>::value ||
+            !which(of.problem))
             continue;
         for (unsigned offset = 1; offset <= 3; offset++) {
             const void *in = place(x.data(), x.size(), sizeof(T), {false, offset});
-            expect({&of, 1, in, x.size(), order(offset % 3), offset, false, 0}, bits_of(want), "A27");
+            expect({&of, 1, in, x.size(), order(offset % 3), offset, false, 0}, bits_of(want),
+                   "A27");
         }
         count++;
     }

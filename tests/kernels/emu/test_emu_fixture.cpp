@@ -35,13 +35,15 @@ void good(const void *args) {
     static unsigned shared[32];
     const unsigned t = thread_index();
     unsigned x = t;
-    for (unsigned mask = 16; mask > 0; mask /= 2) x += shuffle_xor(x, mask);
+    for (unsigned mask = 16; mask > 0; mask /= 2)
+        x += shuffle_xor(x, mask);
     if (shuffle(x, 7) != x) x = 0; /* all lanes have the same */
     if (t % 32 == 0) shared[t / 32] = x;
     barrier();
     if (t != 0) return;
     unsigned total = 0;
-    for (unsigned w = 0; w < 4; w++) total += shared[w];
+    for (unsigned w = 0; w < 4; w++)
+        total += shared[w];
     auto *out = *static_cast<sums *const *>(args);
     out->blocks[block_index()] += total + grid_size();
 }
@@ -56,8 +58,10 @@ void shuffle_after_some_lanes_ended(const void *) {
     shuffle_xor(1, 1);
 }
 void shuffle_against_barrier(const void *) {
-    if (thread_index() % 32 == 3) barrier();
-    else shuffle_xor(1, 1);
+    if (thread_index() % 32 == 3)
+        barrier();
+    else
+        shuffle_xor(1, 1);
 }
 void shuffle_with_two_masks(const void *) { shuffle_xor(1, thread_index() % 32 < 16 ? 1 : 2); }
 void one_more_barrier(const void *) {
@@ -91,7 +95,8 @@ void test_a_good_kernel_runs_in_every_order(void **) {
         sums result = {};
         sums *args = &result;
         assert_null(run({good, &args, 5, 128, in, 3}));
-        for (unsigned b = 0; b < 5; b++) assert_int_equal(result.blocks[b], 127 * 128 / 2 + 5);
+        for (unsigned b = 0; b < 5; b++)
+            assert_int_equal(result.blocks[b], 127 * 128 / 2 + 5);
         assert_int_equal(result.blocks[5], 0);
     }
 }
@@ -101,8 +106,8 @@ void test_divergence_is_caught(void **) {
         kernel_fn kernel;
         const char *says;
     } bad[] = {
-        {barrier_of_half_the_warps, "its end"},    {barrier_of_half_a_warp, "its end"},
-        {shuffle_after_some_lanes_ended, "its end"}, {shuffle_against_barrier, "a barrier"},
+        {barrier_of_half_the_warps, "its end"},        {barrier_of_half_a_warp, "its end"},
+        {shuffle_after_some_lanes_ended, "its end"},   {shuffle_against_barrier, "a barrier"},
         {shuffle_with_two_masks, "a shuffle_xor (2)"}, {one_more_barrier, "its end"},
     };
     for (const auto &b : bad) {

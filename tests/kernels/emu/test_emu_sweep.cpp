@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every selected instance against exact references: sizes around every boundary of its shape, one to more
- * blocks than tiles, every base, each end at a guard page, all three orders, with and without ACCUMULATE.
+ * Every selected instance against exact references: sizes around every boundary of its shape, one
+ * to more blocks than tiles, every base, each end at a guard page, all three orders, with and
+ * without ACCUMULATE.
  */
 #include "tests/kernels/emu/cmocka_cpp.h"
 #include "tests/kernels/emu/harness.h"
@@ -26,11 +27,12 @@ struct data_set {
 
 std::set<uint64_t> sizes_of(const rtune_config &config) {
     const uint64_t block = config.block, items = config.items, tile = block * items;
-    std::set<uint64_t> sizes = {1,         2,         31,       32,       33,   1000,
-                                block - 1, block,     block + 1, items - 1, items, items + 1,
-                                tile - 1,  tile,      tile + 1, n_small,  n_max};
+    std::set<uint64_t> sizes = {1,         2,     31,        32,        33,    1000,
+                                block - 1, block, block + 1, items - 1, items, items + 1,
+                                tile - 1,  tile,  tile + 1,  n_small,   n_max};
     sizes.erase(0);
-    while (*sizes.rbegin() > n_max) sizes.erase(*sizes.rbegin());
+    while (*sizes.rbegin() > n_max)
+        sizes.erase(*sizes.rbegin());
     return sizes;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image.c: what the build made of the device sources: their hash, and the fatbins of the built-in and the
- * support kernels where there was an nvcc.
+ * builtin.c: what the build made of the device sources: their hash, and the fatbins of the built-in
+ * and the support kernels where there was an nvcc.
  */
 #include "kernels/kernels.h"
 
