@@ -98,6 +98,9 @@ static int tune_device(struct cli *cli, const char *device, const struct rtune_p
 done:
     console_progress_line("");
     if (interrupt_signal() == SIGPIPE) return CLI_OK; /* console_finish has the last word */
+    if (status == RTUNE_INTERRUPTED)
+        (void)rtune_err_set(&err, status,
+                            "interrupted: what was decided is stored (--resume goes on)");
     if (status != RTUNE_OK) return cli_fail(&err);
     return interrupt_signal() != 0 ? CLI_SIGNAL + interrupt_signal() : CLI_OK;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by tools/quickstart and tools/check: what a fresh Debian or Ubuntu machine needs for the build.
+# Sourced by tools/quickstart and tools/check: what a fresh Debian or Ubuntu machine needs.
 # shellcheck shell=sh
 
 say() { printf '\n== %s\n' "$*"; }
@@ -26,7 +26,7 @@ have_module() { have_command pkg-config && pkg-config --exists "$1"; }
 install_packages() {
     packages=$(missing_packages | tr '\n' ' ')
     [ -n "$packages" ] || return 0
-    have_command apt-get || die "these packages are missing, and there is no apt-get to install them with: $packages"
+    have_command apt-get || die "missing, and there is no apt-get to install it with: $packages"
     if [ "$(id -u)" = 0 ]; then
         as_root=
     elif have_command sudo; then
@@ -37,7 +37,8 @@ install_packages() {
     say "Installing $packages"
     $as_root apt-get update -qq || die "apt-get update failed"
     # shellcheck disable=SC2086 # a list of words
-    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $packages ||
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends $packages ||
         die "apt-get install failed: $packages"
     packages=$(missing_packages | tr '\n' ' ')
     [ -z "$packages" ] || die "still missing after the installation: $packages"
@@ -46,7 +47,8 @@ install_packages() {
 check_cmake() {
     version=$(cmake --version | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')
     oldest=$(printf '3.25\n%s\n' "$version" | sort -V | head -n 1)
-    [ "$oldest" = 3.25 ] || die "CMake $version is too old (3.25 or newer; Debian 12 and Ubuntu 24.04 have it)"
+    [ "$oldest" = 3.25 ] ||
+        die "CMake $version is too old (3.25 or newer; Debian 12 and Ubuntu 24.04 have it)"
 }
 
 # Jobs to run at once: processors, but no more than one for each GiB of memory.

@@ -60,7 +60,7 @@ $ mknpy f.npy 1.5 2.25; LC_ALL=de_DE.UTF-8 reduce-tune reduce f.npy --device cpu
 
 == export-atomic: a failed export leaves the old file
 $ echo old > keep.yaml; reduce-tune export --db gone.db -o keep.yaml 2> /dev/null; echo $?; cat keep.yaml
-$ reduce-tune export -o . 
+$ reduce-tune export -o .
 $ reduce-tune export -o no/such/folder/x.yaml
 > 1
 > old

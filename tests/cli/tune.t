@@ -117,7 +117,7 @@ $ cp $CASES/data/small.yaml own.yaml; reduce-tune --device cpu --ops sum --dtype
 $ interrupt INT '"problem"' reduce-tune --device cpu --budget 60s --json --db int.db; cat interrupt.err
 $ reduce-tune show --db int.db > shown; grep -c '^device' shown; tail -1 interrupt.out | json-get event outcome
 > exit 130 in time
-> reduce-tune: *
+> reduce-tune: interrupted: what was decided is stored (--resume goes on)
 > 1
 > done interrupted
 

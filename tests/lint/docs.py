@@ -130,6 +130,7 @@ def check_commands(root, tool, _bless):
                 if not os.path.exists(full):
                     report(path, number, f'{script}: no such file')
                 elif code.startswith((script, './' + script)) and os.path.isfile(full) and \
+                        ('.' not in os.path.basename(script) or script.endswith('.py')) and \
                         not os.access(full, os.X_OK):
                     report(path, number, f'{script}: cannot be run (no x bit)')
     if seen == 0:
