@@ -84,7 +84,7 @@ static enum rtune_status resolve_target(const char *path, char target[PATH_MAX],
     if (errno != ENOENT) return fail_errno(path, "cannot examine", err);
     if (strlen(path) >= PATH_MAX)
         return rtune_err_set(err, RTUNE_RANGE, "path is too long (at most %d bytes)", PATH_MAX - 1);
-    strcpy(target, path);
+    memcpy(target, path, strlen(path) + 1);
     return RTUNE_OK;
 }
 
@@ -109,7 +109,7 @@ static enum rtune_status sync_folder(const char *target, struct rtune_error *err
     snprintf(folder, sizeof(folder), "%s", target);
     char *slash = strrchr(folder, '/');
     if (slash == NULL)
-        strcpy(folder, ".");
+        snprintf(folder, sizeof(folder), ".");
     else
         slash[slash == folder ? 1 : 0] = '\0';
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -264,7 +264,7 @@ enum rtune_status rtune_yaml_parse(const char *text, size_t size, const char *na
     b.doc = calloc(1, sizeof(*b.doc));
     char *file = b.doc == NULL ? NULL : allocate(b.doc, strlen(name) + 1);
     if (file == NULL) TRY(fail_memory(err));
-    strcpy(file, name);
+    memcpy(file, name, strlen(name) + 1);
     b.file = file;
     opened = yaml_parser_initialize(&parser);
     if (!opened) TRY(fail_memory(err));
