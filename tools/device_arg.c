@@ -95,7 +95,7 @@ enum rtune_status device_arg_select(const char *spec, const struct rtune_table *
         TRY(rtune_identity_parse(spec, &key, err));
         identity = &key;
     } else if (spec != NULL && strcmp(spec, "all") != 0) {
-        const struct rtune_device_entry *entry;
+        const struct rtune_device_entry *entry = NULL;
         list = calloc(1, sizeof *list);
         if (list == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "out of memory"));
         TRY(device_list_read(list, err));
