@@ -53,7 +53,8 @@ struct rtune_meter_info {
     double floor_us;     /* of a launch that does nothing; 0 until prepared */
     double read_gbs;     /* of the cache displacement: a first guess of the read bandwidth; GB/s */
     double overhead_us;  /* what one cold sample costs beside the launch itself */
-    uint32_t sm_mhz, memory_mhz, temperature_c; /* 0: unknown */
+    uint32_t sm_mhz, memory_mhz, temperature_c; /* last known; 0: unknown */
+    uint32_t busy_percent; /* how busy others kept the device when the meter was opened */
 };
 
 struct rtune_meter;

@@ -83,6 +83,7 @@ static enum rtune_status start(struct worker_meter *m, struct rtune_error *err) 
     snprintf(info->name, sizeof(info->name), "%s", frame.u.ready.name);
     info->cuda = frame.u.ready.cuda;
     info->units = frame.u.ready.units;
+    if (!m->prepared) info->busy_percent = frame.u.ready.busy_percent;
     if (info->free_bytes == 0) info->free_bytes = frame.u.ready.free_bytes;
 done:
     if (status != RTUNE_OK) rtune_spawn_end(&m->child, NULL, 0);
@@ -233,6 +234,11 @@ static void take_frame(struct worker_meter *m, struct asking *a, const struct rt
         a->report->discarded += frame->u.done.discarded;
         a->report->clock_drop |= frame->u.done.clock_drop;
         a->report->foreign_load |= frame->u.done.foreign_load;
+        if (frame->u.done.sm_mhz > 0) {
+            m->base.info.sm_mhz = frame->u.done.sm_mhz;
+            m->base.info.memory_mhz = frame->u.done.memory_mhz;
+            m->base.info.temperature_c = frame->u.done.temperature_c;
+        }
         *over = true;
         *outcome = ASKED;
     } else {
@@ -358,7 +364,8 @@ static enum rtune_status worker_prepare(struct rtune_meter *base, uint64_t input
 }
 
 static void worker_close(struct rtune_meter *base) {
-    rtune_spawn_end(&self(base)->child, NULL, 0);
+    char why[96]; /* asked for so that the worker may end by itself */
+    rtune_spawn_end(&self(base)->child, why, sizeof(why));
     free(base);
 }
 

@@ -18,6 +18,7 @@
 enum {
     SPACE_MAX = 1 << 20,
     SIZES_MAX = 4096,
+    BUSY_PERCENT = 20,
     SEEDED_INSTANCES = 40 /* of a seeded kind, for the plan */
 };
 static const double limit_most_s = 30.0 * 86400;
@@ -140,6 +141,11 @@ static void tell_limits(struct rtune_tuning *t) {
         rtune_tuning_warn(
             t, "no kernels can be compiled, so only grids of the built-in ones are tuned: %s",
             rtune_forge_missing(t->forge));
+    if (t->meter->info.busy_percent > BUSY_PERCENT) {
+        t->told_foreign = true;
+        rtune_tuning_warn(t, "%s: other work keeps it %u %% busy (tune again when it is idle)",
+                          t->meter->info.name, (unsigned)t->meter->info.busy_percent);
+    }
     if (t->agenda.size_skipped > 0)
         rtune_tuning_warn(
             t,

@@ -38,8 +38,9 @@ static struct rtune_cost cost_at(const struct rtune_tuning *t, const struct rtun
     const struct rtune_meter_info *info = &t->meter->info;
     struct rtune_cost cost = {info->overhead_us, floor_us(t, kind, n)};
     if (cost.overhead_us <= 0) cost.overhead_us = info->cuda ? 160 : 2;
-    /* A cpu's input is flushed from the caches line by line, at about 6 GB/s. */
-    if (!info->cuda) cost.overhead_us += fmin(bytes_at(kind, n), 64 << 20) / 6e3;
+    /* A cpu's input is flushed from the caches line by line, at about 2 GB/s (rig_cpu.c). */
+    double flushed = fmax(64 << 20, 2.0 * (double)info->identity.l3_bytes);
+    if (!info->cuda && bytes_at(kind, n) <= flushed) cost.overhead_us += bytes_at(kind, n) / 2e3;
     return cost;
 }
 

@@ -57,6 +57,7 @@ struct rtune_frame_ready {
     bool cuda;
     uint32_t units;
     uint64_t free_bytes;
+    uint32_t busy_percent;
 };
 struct rtune_frame_prepared {
     double floor_us, read_gbs, overhead_us;
@@ -75,6 +76,7 @@ struct rtune_frame_samples {
 struct rtune_frame_done {
     uint32_t discarded;
     bool clock_drop, foreign_load;
+    uint32_t sm_mhz, memory_mhz, temperature_c; /* of thorough requests; 0: unknown */
 };
 
 struct rtune_frame {

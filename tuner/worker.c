@@ -69,6 +69,7 @@ static enum rtune_status hello(struct worker *w, const struct rtune_frame *frame
                                struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     const struct rtune_frame_hello *h = &frame->u.hello;
+    struct rtune_device_health health;
     struct rtune_frame reply;
     if (w->dev != NULL) TRY(rtune_err_set(err, RTUNE_INVALID, "worker: greeted twice"));
     snprintf(w->device, sizeof(w->device), "%s", h->device);
@@ -76,12 +77,14 @@ static enum rtune_status hello(struct worker *w, const struct rtune_frame *frame
     struct rtune_device_request request = {.spec = w->device, .threads = h->threads};
     TRY(rtune_device_open(&request, &w->dev, err));
     rtune_shelf_init(&w->shelf, w->dev, w->images);
+    TRY(rtune_device_health(w->dev, &health, err));
     rtune_frame_init(&reply, RTUNE_FRAME_READY, 0);
     TRY(w->dev->ops->mem_free_bytes(w->dev, &reply.u.ready.free_bytes, err));
     reply.u.ready.identity = w->dev->identity;
     snprintf(reply.u.ready.name, sizeof(reply.u.ready.name), "%s", w->dev->name);
     reply.u.ready.cuda = w->dev->cuda;
     reply.u.ready.units = w->dev->units;
+    reply.u.ready.busy_percent = health.busy_percent;
     tell(w, &reply);
 done:
     return status;
@@ -145,6 +148,7 @@ static enum rtune_status measure(struct worker *w, const struct rtune_frame *fra
                                   .count = m->count,
                                   .samples = m->samples,
                                   .thorough = m->thorough};
+    struct rtune_device_health health;
     struct rtune_frame reply;
     if (w->rig == NULL || m->count == 0 || m->count > RTUNE_BENCH_CANDIDATES || m->samples == 0 ||
         m->samples > 4096 || m->problem.n == 0)
@@ -157,6 +161,12 @@ static enum rtune_status measure(struct worker *w, const struct rtune_frame *fra
     reply.u.done.discarded = run.discarded;
     reply.u.done.clock_drop = run.clock_drop;
     reply.u.done.foreign_load = run.foreign_load;
+    if (m->thorough) {
+        TRY(rtune_device_health(w->dev, &health, err));
+        reply.u.done.sm_mhz = health.sm_mhz;
+        reply.u.done.memory_mhz = health.memory_mhz;
+        reply.u.done.temperature_c = health.temperature_c;
+    }
     tell(w, &reply);
 done:
     rtune_bench_run_free(&run);
