@@ -38,6 +38,26 @@ typedef int64_t simd_i64 __attribute__((vector_size(SIMD_BYTES)));
 typedef uint32_t simd_u32 __attribute__((vector_size(SIMD_BYTES)));
 typedef uint64_t simd_u64 __attribute__((vector_size(SIMD_BYTES)));
 
+/* Memory is asked for this far ahead of the loads: about what arrives from main memory during one
+ * access of it; hardware prefetchers alone stop at the end of a page. Nothing faults, so there is
+ * no need to stop at the end of the input. */
+enum { SIMD_AHEAD = 4096 };
+#define SIMD_PREFETCH(p)                                                                           \
+    do {                                                                                           \
+        __builtin_prefetch((const void *)((uintptr_t)(p) + SIMD_AHEAD));                           \
+        __asm__ volatile("" : : : "memory"); /* stays between the loads before and after it */     \
+    } while (0)
+
+/* x has been loaded into a register, before any later prefetch. Else compilers load it anew for
+ * each use, and bunch the prefetches: either costs up to a fifth of the bandwidth. */
+#if defined(__x86_64__)
+#define SIMD_LOADED(x) __asm__ volatile("" : "+v"(x) : : "memory")
+#elif defined(__aarch64__)
+#define SIMD_LOADED(x) __asm__ volatile("" : "+w"(x) : : "memory")
+#else
+#define SIMD_LOADED(x) (void)(x)
+#endif
+
 /* Two sums or products over the two halves of 64-bit lanes. */
 struct simd_halves {
     simd_u64 low, high;
@@ -82,8 +102,7 @@ struct simd_halves {
 #define EACH_16(M) EACH_8(M) M(8) M(9) M(10) M(11) M(12) M(13) M(14) M(15)
 #define EACH_32(M)                                                                                 \
     EACH_16(M)                                                                                     \
-    M(16) M(17) M(18) M(19) M(20) M(21) M(22) M(23) M(24) M(25) M(26) M(27) M(28) M(29) M(30)      \
-        M(31)
+    M(16) M(17) M(18) M(19) M(20) M(21) M(22) M(23) M(24) M(25) M(26) M(27) M(28) M(29) M(30) M(31)
 
 /* SIMD_EACH_v: over the registers of v logical vectors. */
 #if SIMD_BYTES == 64

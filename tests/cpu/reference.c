@@ -92,7 +92,7 @@ static bool below(long double a, long double b) {
     return a < b || (a == b && signbit(a) && !signbit(b));
 }
 
-/* b after a, by the rules of IEEE 754-2019 as the issue of the design states them. */
+/* b after a, by the rules of IEEE 754-2019 for minimum, maximum and their Number forms. */
 static long double extreme(const struct rtune_problem *problem, long double a, long double b) {
     const bool propagate = problem->nan_rule == RTUNE_NAN_PROPAGATE;
     if (isnan(a)) return propagate ? a : b;

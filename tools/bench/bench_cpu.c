@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_cpu.c: launches of the cpu device beside `#pragma omp parallel for simd reduction` on as
- * many threads
- * (-O3 -march=native), and beside this machine's read bandwidth. For developers.
+ * many threads (-O3 -march=native), and beside this machine's read bandwidth. For developers.
  *
  * Prints CSV: op,dtype,n,threads,ours_us,omp_us,ratio,GB_s; ratio is ours / omp, GB_s is ours. The
  * op "read" is the read kernel: its time stands under omp_us, its bandwidth under GB_s. Rounds of
  * calls alternate; each starts with calls that are not timed, until the other's threads no longer
- * spin and the scheduler has spread these; a round gives its median, a line the median of the
- * rounds.
+ * spin and the scheduler has spread these. A round gives its median, a line its best round, since
+ * other load on the machine only adds time.
  *
  * Threads are bound to processors, unless BENCH_CPU_UNPINNED is set.
  *
- * Usage: bench_cpu [MiB ...]        sizes of the input (default: 1 16 256 and 4 x the last-level
- * cache)
+ * Usage: bench_cpu [MiB ...]     sizes of the input; default 1, 16, 256 and 4 x the last-level
+ * cache
  */
 #include "base/clock.h"
 #include "base/num.h"
@@ -125,6 +124,13 @@ static double median(double *values, size_t count) {
     return values[count / 2];
 }
 
+static double best(const struct side *side) {
+    double us = side->rounds[0];
+    for (int k = 1; k < ROUNDS; k++)
+        if (side->rounds[k] < us) us = side->rounds[k];
+    return us;
+}
+
 static void time_round(struct side *side, int round) {
     double us[CALLS_MAX];
     size_t count = 0;
@@ -195,7 +201,7 @@ static void bench_read(rtune_device *dev, const void *in, size_t bytes) {
                         .reduce = read_all};
     for (int round = 0; round < ROUNDS; round++)
         time_round(&read, round);
-    const double us = median(read.rounds, ROUNDS);
+    const double us = best(&read);
     print_line("read", "u64", bytes / 8, dev->units, 0, us, (double)bytes / us);
 }
 
@@ -218,9 +224,9 @@ static void bench_peer(rtune_device *dev, const struct peer *peer, const void *i
         time_round(round % 2 ? &ours : &theirs, round);
         time_round(round % 2 ? &theirs : &ours, round);
     }
-    const double us = median(ours.rounds, ROUNDS);
+    const double us = best(&ours);
     print_line(rtune_op_name(peer->op), rtune_dtype_name(peer->dtype), n, ours.request.grid, us,
-               median(theirs.rounds, ROUNDS), (double)bytes / us);
+               best(&theirs), (double)bytes / us);
     dev->ops->kernel_close(dev, kernel);
 }
 
