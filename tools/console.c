@@ -65,6 +65,8 @@ int console_finish(int code) {
     return code != 0 ? code : 1;
 }
 
+static void message(const char *prefix, const char *fmt, va_list args) RTUNE_PRINTF(2, 0);
+
 static void message(const char *prefix, const char *fmt, va_list args) {
     bool line = console.line;
     if (line) (void)fputs("\r\033[K", stderr);
