@@ -11,7 +11,7 @@ static const enum rtune_finish finishes[] = {RTUNE_FINISH_ONE, RTUNE_FINISH_SLOT
                                              RTUNE_FINISH_LAST};
 static const enum rtune_map maps[] = {RTUNE_MAP_STRIP, RTUNE_MAP_CHUNK};
 
-enum { CONFIGS = 6 * 4 * 3 * 2, SUBSET = 24 };
+enum { CONFIGS = 6 * 4 * 3 * 2, SUBSET = 24, ODD = 12 };
 
 static struct rtune_config config_of(size_t code, enum rtune_dtype dtype) {
     struct rtune_config config = {.grid = {RTUNE_GRID_BLOCKS, 1}};
@@ -38,13 +38,19 @@ static size_t shuffled(size_t k, size_t problem) {
     return codes[k];
 }
 
+/* The j-th block of an odd number of warps, 3 to 31. Successive ones are not equal. */
+static uint32_t odd_block(size_t j) { return 32 * (3 + 2 * (uint32_t)(j % 15)); }
+
 bool rtune_emu_selection(size_t k, struct rtune_problem *problem, struct rtune_config *config) {
     for (size_t p = 0; rtune_problem_at(p, problem); p++) {
         const bool whole = problem->op == RTUNE_SUM && problem->acc == RTUNE_WIDE &&
                            (problem->dtype == RTUNE_F32 || problem->dtype == RTUNE_I64);
-        const size_t count = whole ? CONFIGS : SUBSET;
+        const size_t count = whole ? CONFIGS + ODD : SUBSET;
         if (k < count) {
-            *config = config_of(whole ? k : shuffled(k, p), problem->dtype);
+            *config =
+                config_of(whole && k < CONFIGS ? k : shuffled(k % CONFIGS, p), problem->dtype);
+            if (whole && k >= CONFIGS) config->block = odd_block(p + k);
+            if (!whole && k % 3 == 0) config->block = odd_block(p + k / 3);
             return true;
         }
         k -= count;

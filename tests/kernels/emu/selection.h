@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * selection.h: which kernel instances the emulation tests run: every block, vectors, finish and map
- * for f32 and i64 sums, and a seeded subset of them for every other problem that has kernels.
+ * selection.h: which kernel instances the emulation tests run: every block that is a power of two,
+ * vectors, finish and map for f32 and i64 sums; for these and every other problem that has kernels
+ * a seeded subset, with blocks of any number of warps.
  */
 #ifndef RTUNE_TESTS_EMU_SELECTION_H
 #define RTUNE_TESTS_EMU_SELECTION_H
