@@ -141,6 +141,13 @@ $ reduce-tune --device cpu --ops sum --dtypes f32 --sizes 16 --budget 20s --fres
 > exit 130 in time
 > stored     twice.db
 
+== locked: one session at a time for each device of a store
+$ reduce-tune --device cpu --budget 60s --json --db lock.db > held & other=$!; wait-until 60 grep -q trial held
+$ reduce-tune --device cpu --ops sum --sizes 16 --budget 1s --db lock.db > out; code=$?; kill -INT $other; wait $other; exit $code
+! reduce-tune: lock.db.work-*.lock: another process is tuning this device (wait until it is done)
+! reduce-tune: interrupted: *
+? 75
+
 == resume: an interrupted session goes on
 $ interrupt INT '"problem"' reduce-tune --device cpu --ops sum --sizes 2^4..2^16 --budget 60s --json --db resume.db
 $ reduce-tune --device cpu --ops sum --sizes 2^4..2^16 --budget 60s --effort quick --resume --db resume.db > out; echo $?; tail -1 out
