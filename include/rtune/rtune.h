@@ -343,7 +343,7 @@ struct rtune_args {
     void *out;          /* rtune_result_size bytes, in device memory on cuda */
     double scale;       /* mode FIXED only */
     void *workspace;    /* NULL: the library's; else rtune_workspace_size bytes, zeroed before the
-                           first use, aligned to 256, never used by two launches in flight at once */
+                           first use, aligned to 256, never in flight twice at the same time */
     size_t workspace_bytes;
     struct rtune_launch *launch; /* NULL, or gets the launch record */
 };
