@@ -56,6 +56,7 @@ struct bed {
     void *in, *out, *workspace, *big, *sink;
     struct noise noise;
     int64_t *results;
+    int64_t sums[3]; /* of the first sizes[k] elements */
     int runs;
     struct rtune_rng rng;
 };
@@ -84,6 +85,21 @@ static void setup(struct bed *b) {
     CHECK(b->results != NULL, "out of memory");
 }
 
+/* Random elements, no two partials alike. */
+static void fill(struct bed *b) {
+    struct rtune_error err;
+    int64_t sum = 0;
+    int32_t *host = malloc(sizes[2] * 4);
+    CHECK(host != NULL, "out of memory");
+    for (uint64_t i = 0, k = 0; i < sizes[2]; i++) {
+        host[i] = (int32_t)(uint32_t)rtune_rng_at(5, i);
+        sum += host[i];
+        if (i + 1 == sizes[k]) b->sums[k++] = sum;
+    }
+    OK(b->dev->ops->mem_put(b->dev, b->in, host, sizes[2] * 4, &err), &err);
+    free(host);
+}
+
 static void teardown(struct bed *b) {
     void *blocks[] = {b->in, b->out, b->workspace, b->big, b->sink};
     free(b->results);
@@ -97,10 +113,11 @@ static void teardown(struct bed *b) {
 }
 
 /* All runs at one size, then one look at all results. */
-static void runs_at(struct bed *b, const char *finish, uint64_t n,
+static void runs_at(struct bed *b, const char *finish, size_t size,
                     const struct rtune_config *configs, rtune_kernel *const *kernels) {
+    const uint64_t n = sizes[size];
     const struct rtune_device_ops *ops = b->dev->ops;
-    const int quiet = n == sizes[2] ? 2 : 32; /* runs between two reads of the busy stream */
+    const int quiet = size == 2 ? 2 : 32; /* runs between two reads of the busy stream */
     struct rtune_error err;
     void *params[] = {&b->noise};
     OK(ops->mem_set(b->dev, b->out, 0xAB, (size_t)b->runs * 8, b->stream, &err), &err);
@@ -122,7 +139,7 @@ static void runs_at(struct bed *b, const char *finish, uint64_t n,
     OK(ops->stream_wait(b->dev, b->stream, &err), &err);
     OK(ops->mem_get(b->dev, b->results, b->out, (size_t)b->runs * 8, &err), &err);
     for (int r = 0; r < b->runs; r++)
-        CHECK(b->results[r] == (int64_t)n, "%s, n = %llu, run %d: %lld", finish,
+        CHECK(b->results[r] == b->sums[size], "%s, n = %llu, run %d: %lld", finish,
               (unsigned long long)n, r, (long long)b->results[r]);
     OK(ops->stream_wait(b->dev, b->other, &err), &err);
     printf("%s n=%llu: %d of %d runs exact\n", finish, (unsigned long long)n, b->runs, b->runs);
@@ -136,14 +153,13 @@ int main(int argc, char **argv) {
     CHECK(b.runs > 0, "RUNS must be positive");
     gpu_open(&cu);
     setup(&b);
-    CU(cu.cuMemsetD32((CUdeviceptr)(uintptr_t)b.in, 1, sizes[2]));
-    CU(cu.cuCtxSynchronize());
+    fill(&b);
     for (int finish = RTUNE_FINISH_SLOTS; finish <= RTUNE_FINISH_LAST; finish++) {
         struct rtune_config configs[CONFIGS];
         rtune_kernel *kernels[CONFIGS];
         compile(b.dev, b.nvrtc, (enum rtune_finish)finish, configs, kernels);
         for (size_t s = 0; s < RTUNE_ARRAY_SIZE(sizes); s++)
-            runs_at(&b, rtune_finish_name((enum rtune_finish)finish), sizes[s], configs, kernels);
+            runs_at(&b, rtune_finish_name((enum rtune_finish)finish), s, configs, kernels);
         for (int i = 0; i < CONFIGS; i++)
             b.dev->ops->kernel_close(b.dev, kernels[i]);
     }

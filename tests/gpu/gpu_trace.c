@@ -77,6 +77,11 @@ int main(void) {
     CHECK(got == 0, "sum of zeros is %g", (double)got);
     printf("source=%s kernel=%s predicted_us=%.3f\n", rtune_source_name(launch.source),
            rtune_kernel_source_name(launch.kernel), launch.predicted_us);
+    if (getenv("RTUNE_TRACE_TUNED") != NULL) {
+        CHECK(launch.source == RTUNE_FROM_EXACT, "the launch is not exact: %s", launch.reason);
+        CHECK(launch.kernel == RTUNE_KERNEL_STORED, "the kernel is not the stored one: %s",
+              launch.reason);
+    }
     rtune_close(rt);
     dev->ops->mem_free(dev, in);
     dev->ops->mem_free(dev, out);
