@@ -18,7 +18,7 @@ namespace rtune {
 /* One config: a plain aggregate, all in the type. */
 template <int BLOCK, int VECTORS, load_kind LOAD, finish_kind FINISH, map_kind MAP> struct policy {
     static_assert(BLOCK >= 32 && BLOCK <= 1024 && BLOCK % 32 == 0, "block");
-    static_assert(VECTORS >= 1 && VECTORS <= 16, "vectors");
+    static_assert(VECTORS >= 1 && VECTORS <= 16 && (VECTORS & (VECTORS - 1)) == 0, "vectors");
     static constexpr u32 block = BLOCK;
     static constexpr u32 warps = BLOCK / 32;
     static constexpr u32 vectors = VECTORS; /* of 16 bytes, in flight per thread */
@@ -44,6 +44,25 @@ template <class Op> union packet {
     typename Op::in e[count];
 };
 
+/* Combine N values as a tree; N need not be a power of two. The steps are templates, so that every index
+ * is a constant and t stays in registers. */
+template <class Op, u32 HALF, u32 N> RTUNE_DEVICE void tree_step(typename Op::acc (&t)[N]) {
+#pragma unroll
+    for (u32 k = 0; k < HALF; k++) {
+        if (k + HALF < N) t[k] = Op::combine(t[k], t[k + HALF]);
+    }
+    if constexpr (HALF > 1) tree_step<Op, HALF / 2>(t);
+}
+template <class Op, u32 N> RTUNE_DEVICE typename Op::acc tree(typename Op::acc (&t)[N]) {
+    static_assert(N <= 32, "the first step is of 16");
+    if constexpr (N > 16) tree_step<Op, 16>(t);
+    else if constexpr (N > 8) tree_step<Op, 8>(t);
+    else if constexpr (N > 4) tree_step<Op, 4>(t);
+    else if constexpr (N > 2) tree_step<Op, 2>(t);
+    else if constexpr (N > 1) tree_step<Op, 1>(t);
+    return t[0];
+}
+
 /* sums[j] = op(sums[j], all packets' element j), the packets combined as a tree. */
 template <class Op, u32 VECTORS>
 RTUNE_DEVICE void fold(typename Op::acc (&sums)[packet<Op>::count], const packet<Op> (&v)[VECTORS]) {
@@ -52,12 +71,7 @@ RTUNE_DEVICE void fold(typename Op::acc (&sums)[packet<Op>::count], const packet
         typename Op::acc t[VECTORS];
 #pragma unroll
         for (u32 k = 0; k < VECTORS; k++) t[k] = Op::load(v[k].e[j]);
-#pragma unroll
-        for (u32 half = VECTORS / 2; half > 0; half /= 2) {
-#pragma unroll
-            for (u32 k = 0; k < half; k++) t[k] = Op::combine(t[k], t[k + half]);
-        }
-        sums[j] = Op::combine(sums[j], t[0]);
+        sums[j] = Op::combine(sums[j], tree<Op, VECTORS>(t));
     }
 }
 
@@ -126,12 +140,7 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const a
         }
         fold<Op, P::vectors>(sums, v);
     }
-#pragma unroll
-    for (u32 half = V / 2; half > 0; half /= 2) {
-#pragma unroll
-        for (u32 j = 0; j < half; j++) sums[j] = Op::combine(sums[j], sums[j + half]);
-    }
-    return Op::combine(sums[0], Op::combine(Op::load(first), Op::load(last)));
+    return Op::combine(tree<Op, V>(sums), Op::combine(Op::load(first), Op::load(last)));
 }
 
 /* ---- warp ------------------------------------------------------------------------------------ */
@@ -181,8 +190,15 @@ RTUNE_DEVICE typename Op::acc block_reduce(typename Op::acc x, typename Op::acc 
         if (lane == 0) shared[warp] = x;
         barrier();
         if (warp == 0) {
-            const A y = lane < P::warps ? shared[lane] : Op::identity();
-            x = warp_reduce<Op, P::warps>(y);
+            if constexpr (P::warps * sizeof(A) <= 64) { /* four loads and a tree beat the shuffles */
+                A all[P::warps];
+#pragma unroll
+                for (u32 k = 0; k < P::warps; k++) all[k] = shared[k];
+                x = tree<Op, P::warps>(all);
+            } else {
+                const A y = lane < P::warps ? shared[lane] : Op::identity();
+                x = warp_reduce<Op, P::warps>(y);
+            }
         }
     }
     return x;
@@ -294,8 +310,8 @@ RTUNE_DEVICE u64 *partial_of(const args &a, u32 block) {
 template <class Op, class P>
 RTUNE_DEVICE void finish_slots(const args &a, u32 ticket, typename Op::acc x) {
     using A = typename Op::acc;
-    RTUNE_SHARED A shared[P::warps];
-    RTUNE_SHARED A shared_all[P::warps];
+    alignas(16) RTUNE_SHARED A shared[P::warps];
+    alignas(16) RTUNE_SHARED A shared_all[P::warps];
     RTUNE_SHARED A shared_own;
     RTUNE_SHARED u32 shared_ticket;
     slot<A> *slots = slots_of<Op>(a);
@@ -332,8 +348,8 @@ RTUNE_DEVICE void finish_slots(const args &a, u32 ticket, typename Op::acc x) {
 /* Last block done: the ticket is taken after the partial is stored, with release and acquire order. */
 template <class Op, class P> RTUNE_DEVICE void finish_last(const args &a, typename Op::acc x) {
     using A = typename Op::acc;
-    RTUNE_SHARED A shared[P::warps];
-    RTUNE_SHARED A shared_all[P::warps];
+    alignas(16) RTUNE_SHARED A shared[P::warps];
+    alignas(16) RTUNE_SHARED A shared_all[P::warps];
     RTUNE_SHARED u32 shared_ticket;
     const u32 t = thread_index(), grid = grid_size();
 
@@ -372,7 +388,7 @@ template <class Op, class P> RTUNE_DEVICE void finish_last(const args &a, typena
 }
 
 template <class Op, class P> RTUNE_DEVICE void finish_one(const args &a, typename Op::acc x) {
-    RTUNE_SHARED typename Op::acc shared[P::warps];
+    alignas(16) RTUNE_SHARED typename Op::acc shared[P::warps];
     x = block_reduce<Op, P>(x, shared);
     if (thread_index() == 0) write_result<Op>(a, x);
 }
