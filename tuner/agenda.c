@@ -18,6 +18,7 @@ void rtune_agenda_free(struct rtune_agenda *agenda) {
         free(agenda->kinds[k].decisions);
         free(agenda->kinds[k].remembered);
         free(agenda->kinds[k].banned);
+        free(agenda->kinds[k].rows);
     }
     free(agenda->kinds);
     memset(agenda, 0, sizeof(*agenda));

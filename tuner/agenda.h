@@ -38,6 +38,8 @@ struct rtune_kind {
     size_t remembered_capacity;
     struct rtune_config *banned; /* failed: not tried at later sizes */
     size_t banned_count, banned_capacity;
+    struct rtune_winner *rows; /* as stored, until their floors are known at the end */
+    size_t row_count;
 };
 
 struct rtune_agenda {

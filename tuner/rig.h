@@ -51,7 +51,8 @@ struct rtune_rig_ops {
     enum rtune_status (*probe)(rtune_rig *rig, double *us, struct rtune_error *err);
     /* Time of a cold launch that does nothing. */
     enum rtune_status (*floor)(rtune_rig *rig, double *us, struct rtune_error *err);
-    /* Time of reading a buffer larger than the caches, and its size. */
+    /* Time of reading a buffer larger than the caches as fast as a plain kernel can, and its size.
+     */
     enum rtune_status (*displace)(rtune_rig *rig, double *us, uint64_t *bytes,
                                   struct rtune_error *err);
 };

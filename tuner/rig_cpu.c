@@ -36,6 +36,8 @@ struct cpu_rig {
     uint64_t *other;  /* for displacing caches; made on first use */
     size_t other_bytes;
     uint64_t flush_max;
+    rtune_kernel *kernel; /* the default sum: reads other, and gives the floor */
+    uint32_t grid;        /* of reading all of other */
     volatile uint64_t sink;
 };
 
@@ -51,11 +53,39 @@ static enum rtune_status need_other(struct cpu_rig *rig, struct rtune_error *err
     return RTUNE_OK;
 }
 
-static void read_other(struct cpu_rig *rig) {
-    uint64_t mix = 0;
-    for (size_t i = 0; i < rig->other_bytes / sizeof(*rig->other); i += 2)
-        mix ^= rig->other[i];
-    rig->sink = mix;
+/* The kernel's problem; its inputs are never looked at as numbers. */
+static const struct rtune_problem floor_problem = RTUNE_PROBLEM_INIT(RTUNE_SUM, RTUNE_I64, 0);
+
+static enum rtune_status need_kernel(struct cpu_rig *rig, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    rtune_device *dev = rig->base.dev;
+    const struct rtune_config config = rtune_config_default(&floor_problem, false);
+    if (rig->kernel != NULL) return RTUNE_OK;
+    TRY(dev->ops->kernel_open(dev, &floor_problem, &config, NULL, 0, &rig->kernel, err));
+    rig->grid = rtune_grid_resolve(&config, floor_problem.dtype,
+                                   rig->other_bytes / sizeof(*rig->other), dev->units,
+                                   dev->ops->kernel_resident(rig->kernel));
+done:
+    return status;
+}
+
+/* With the kernel that is measured, on all the threads there are: what memory gives a reduction. */
+static enum rtune_status read_other(struct cpu_rig *rig, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    rtune_device *dev = rig->base.dev;
+    TRY(need_other(rig, err));
+    TRY(need_kernel(rig, err));
+    struct rtune_launch_request request = {
+        .args = {.in = rig->other,
+                 .out = rtune_rig_output(&rig->base, 0),
+                 .workspace = rig->base.workspace,
+                 .n = rig->other_bytes / sizeof(*rig->other),
+                 .scale = 1.0},
+        .grid = rig->grid,
+    };
+    TRY(dev->ops->launch(dev, rig->kernel, &request, err));
+done:
+    return status;
 }
 
 #if defined(__x86_64__)
@@ -122,8 +152,7 @@ static enum rtune_status bring_caches(struct cpu_rig *rig, const struct rtune_sh
     }
     bytes = rtune_min_u64(bytes, rig->base.input_bytes);
     if (bytes > rig->flush_max || flush_lines(rig->base.input, bytes)) goto done;
-    TRY(need_other(rig, err));
-    read_other(rig);
+    TRY(read_other(rig, err));
 done:
     return status;
 }
@@ -184,29 +213,41 @@ static enum rtune_status cpu_probe(rtune_rig *base, double *us, struct rtune_err
     return RTUNE_OK;
 }
 
+/* One element, repeated as short candidates are. */
 static enum rtune_status cpu_floor(rtune_rig *base, double *us, struct rtune_error *err) {
-    (void)base;
-    (void)err;
-    uint64_t start = rtune_clock_ns();
-    *us = (double)(rtune_clock_ns() - start) / 1000.0;
-    return RTUNE_OK;
+    enum rtune_status status = RTUNE_OK;
+    struct cpu_rig *rig = self(base);
+    TRY(need_kernel(rig, err));
+    const struct rtune_shot shot = {.kernel = rig->kernel,
+                                    .grid = 1,
+                                    .n = 1,
+                                    .dtype = floor_problem.dtype,
+                                    .cache = RTUNE_COLD,
+                                    .expect_us = 1};
+    TRY(cpu_timed(base, &shot, us, err));
+done:
+    return status;
 }
 
 static enum rtune_status cpu_displace(rtune_rig *base, double *us, uint64_t *bytes,
                                       struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
     struct cpu_rig *rig = self(base);
-    enum rtune_status status = need_other(rig, err);
-    if (status != RTUNE_OK) return status;
+    TRY(need_other(rig, err));
+    TRY(need_kernel(rig, err));
     uint64_t start = rtune_clock_ns();
-    read_other(rig);
+    TRY(read_other(rig, err));
     *us = (double)(rtune_clock_ns() - start) / 1000.0;
     *bytes = rig->other_bytes;
-    return RTUNE_OK;
+done:
+    return status;
 }
 
 static void cpu_close(rtune_rig *base) {
-    free(self(base)->other);
-    free(base);
+    struct cpu_rig *rig = self(base);
+    if (rig->kernel != NULL) base->dev->ops->kernel_close(base->dev, rig->kernel);
+    free(rig->other);
+    free(rig);
 }
 
 enum rtune_status rtune_rig_make_cpu(rtune_device *dev, rtune_rig **out, struct rtune_error *err) {

@@ -250,6 +250,7 @@ static enum rtune_status finish(struct rtune_tuning *t, enum rtune_status ran,
     struct rtune_error *to = failed ? &second : err;
     if (t->meter != NULL) read_clocks(t, false);
     TRY(rtune_work_update(t->work, &t->row, to));
+    TRY(rtune_step_floors(t, to));
     TRY(rtune_work_publish(t->work, outcome, ran != RTUNE_OK, to));
 done:
     if (failed) return ran;

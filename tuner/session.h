@@ -29,7 +29,8 @@ struct rtune_tuning {
     double spent_s;     /* by finished steps */
     double estimated_s; /* what they had been estimated at */
     double left_s;      /* estimate of the steps that are left */
-    double read_gbs;    /* best read bandwidth seen */
+    double read_gbs;    /* best read bandwidth that a cold winner had */
+    double least_us;    /* of the shortest cold winner; 0: none yet */
     size_t failures[RTUNE_REASON_COUNT];
     bool told_clock, told_foreign; /* warned once */
 };
@@ -62,5 +63,7 @@ enum rtune_status rtune_step_run(struct rtune_tuning *t, struct rtune_kind *kind
  * store the kind's winners. measure false: geometric means. */
 enum rtune_status rtune_step_store(struct rtune_tuning *t, struct rtune_kind *kind, bool measure,
                                    struct rtune_error *err);
+/* At the end, when the best bandwidth is known: store all winners again, with their floors. */
+enum rtune_status rtune_step_floors(struct rtune_tuning *t, struct rtune_error *err);
 
 #endif /* RTUNE_TUNER_SESSION_H */

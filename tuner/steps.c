@@ -12,6 +12,8 @@
 
 enum { SEEDED_COUNT = 16 /* candidates of a seeded kind, for estimates */ };
 static const double big_us = 300; /* launches this long are tried with few candidates */
+/* Cold inputs of a cpu of this size and more tell of memory: they are flushed line by line. */
+static const double telling_bytes_cpu = 128 << 10;
 
 /* ---- estimates ------------------------------------------------------------------------------- */
 
@@ -23,20 +25,21 @@ static double bytes_at(const struct rtune_kind *kind, uint64_t n) {
 static double bandwidth_gbs(const struct rtune_tuning *t) {
     const struct rtune_meter_info *info = &t->meter->info;
     const struct rtune_identity *id = &info->identity;
-    if (t->read_gbs > 0) return t->read_gbs;
-    if (info->read_gbs > 0) return info->read_gbs;
+    double measured = fmax(t->read_gbs, info->read_gbs);
+    if (measured > 0) return measured;
     double bus = 2.0 * id->memory_mhz * 1e6 * id->bus_bits / 8 / 1e9;
     return bus > 0 ? bus : 10;
 }
 
-static double floor_us(const struct rtune_tuning *t, const struct rtune_kind *kind, uint64_t n) {
+/* A guess of what a launch takes at least, for plans and deadlines. */
+static double guess_us(const struct rtune_tuning *t, const struct rtune_kind *kind, uint64_t n) {
     return t->meter->info.floor_us + bytes_at(kind, n) / bandwidth_gbs(t) / 1000;
 }
 
 static struct rtune_cost cost_at(const struct rtune_tuning *t, const struct rtune_kind *kind,
                                  uint64_t n) {
     const struct rtune_meter_info *info = &t->meter->info;
-    struct rtune_cost cost = {info->overhead_us, floor_us(t, kind, n)};
+    struct rtune_cost cost = {info->overhead_us, guess_us(t, kind, n)};
     if (cost.overhead_us <= 0) cost.overhead_us = info->cuda ? 160 : 2;
     /* A cpu's input is flushed from the caches line by line, at about 2 GB/s (rig_cpu.c). */
     double flushed = fmax(64 << 20, 2.0 * (double)info->identity.l3_bytes);
@@ -242,14 +245,16 @@ done:
     return status;
 }
 
-static void learn_bandwidth(struct rtune_tuning *t, const struct step *s, double us) {
-    const struct rtune_identity *id = &t->meter->info.identity;
+/* What a cold winner tells of the floor: no launch takes less than the shortest seen, and memory
+ * gives at least what it gave this one. Small inputs tell nothing of memory. */
+static void learn_floor(struct rtune_tuning *t, const struct step *s, double us) {
+    const struct rtune_meter_info *info = &t->meter->info;
     double bytes = bytes_at(s->kind, s->problem.n);
-    double cached = 4.0 * (double)rtune_max_u64(rtune_max_u64(id->l2_bytes, id->l3_bytes), 1 << 20);
-    double gbs = bytes / (us - t->meter->info.floor_us) / 1000;
-    if (s->problem.cache == RTUNE_COLD && bytes >= cached && us > t->meter->info.floor_us &&
-        gbs > t->read_gbs)
-        t->read_gbs = gbs;
+    double least = info->cuda ? 4.0 * (double)info->identity.l2_bytes : telling_bytes_cpu;
+    if (s->problem.cache != RTUNE_COLD) return;
+    if (t->least_us <= 0 || us < t->least_us) t->least_us = us;
+    double over = us - fmin(info->floor_us, t->least_us);
+    if (bytes >= fmax(least, 1) && over > 0) t->read_gbs = fmax(t->read_gbs, bytes / over / 1000);
 }
 
 static void warn_of(struct rtune_tuning *t, const struct rtune_measure_report *report) {
@@ -280,7 +285,6 @@ static void fill_winner(const struct rtune_tuning *t, const struct rtune_kind *k
     winner->us_lo = d->us.lo;
     winner->us_hi = d->us.hi;
     winner->default_us = d->default_us;
-    winner->floor_us = floor_us(t, kind, kind->sizes[index]);
     winner->kernel_abi = RTUNE_KERNEL_ABI;
     snprintf(winner->source_hash, sizeof(winner->source_hash), "%s", rtune_device_sources_hash());
     snprintf(winner->driver, sizeof(winner->driver), "%s", t->meter->info.identity.driver);
@@ -299,7 +303,7 @@ static void record_decision(struct rtune_tuning *t, const struct step *s,
     for (size_t k = 0; k < s->kind->remembered_count && d->seed_count < RTUNE_SEEDS; k++)
         if (!rtune_config_equal(&s->kind->remembered[k].config, &d->config))
             d->seeds[d->seed_count++] = s->kind->remembered[k].config;
-    learn_bandwidth(t, s, d->us.median);
+    learn_floor(t, s, d->us.median);
     fill_winner(t, s->kind, s->index, &winner);
     struct rtune_tune_event event = {.kind = RTUNE_EVENT_PROBLEM, .winner = &winner};
     rtune_tuning_tell(t, &event);
@@ -404,7 +408,39 @@ enum rtune_status rtune_step_store(struct rtune_tuning *t, struct rtune_kind *ki
         count++;
     }
     if (count > 0) TRY(rtune_work_add_winners(t->work, rows, count, err));
+    free(kind->rows);
+    kind->rows = rows;
+    kind->row_count = count;
+    rows = NULL;
 done:
     free(rows);
+    return status;
+}
+
+/* ---- floors ---------------------------------------------------------------------------------- */
+
+/* The least that a cold launch of so many bytes can take on this device: a launch that does
+ * nothing, and the input once at the best bandwidth seen. 0: not known. Nothing is known of inputs
+ * that are (partly) in a cache. */
+static double floor_us(const struct rtune_tuning *t, const struct rtune_winner *winner) {
+    double launch = t->meter->info.floor_us, gbs = fmax(t->read_gbs, t->meter->info.read_gbs);
+    if (winner->problem.cache != RTUNE_COLD || launch <= 0 || gbs <= 0) return 0;
+    if (t->least_us > 0) launch = fmin(launch, t->least_us);
+    double bytes =
+        (double)winner->problem.n * (double)rtune_dtype_size(winner->problem.dtype);
+    return launch + bytes / gbs / 1000;
+}
+
+enum rtune_status rtune_step_floors(struct rtune_tuning *t, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    if (t->meter == NULL) return RTUNE_OK;
+    for (size_t k = 0; k < t->agenda.count; k++) {
+        struct rtune_kind *kind = &t->agenda.kinds[k];
+        for (size_t i = 0; i < kind->row_count; i++)
+            kind->rows[i].floor_us = floor_us(t, &kind->rows[i]);
+        if (kind->row_count > 0)
+            TRY(rtune_work_add_winners(t->work, kind->rows, kind->row_count, err));
+    }
+done:
     return status;
 }

@@ -101,7 +101,7 @@ static void test_near_the_best(void **state) {
         assert_int_equal(raced[k].problem.n, f.table.winners[k].problem.n);
         assert_true(raced[k].us <= 1.02 * f.table.winners[k].us);
         assert_true(raced[k].us <= raced[k].default_us);
-        assert_true(raced[k].us >= raced[k].floor_us * 0.9);
+        assert_true(raced[k].floor_us > 0 && raced[k].floor_us <= raced[k].us * 1.1);
     }
 }
 
@@ -203,8 +203,11 @@ static void test_cache_states(void **state) {
     f.options.size_count = 1;
     run();
     assert_int_equal(f.table.winner_count, 3);
-    for (size_t k = 0; k < 3; k++)
+    for (size_t k = 0; k < 3; k++) {
         us[f.table.winners[k].problem.cache] = f.table.winners[k].us;
+        assert_int_equal(f.table.winners[k].floor_us > 0,
+                         f.table.winners[k].problem.cache == RTUNE_COLD);
+    }
     assert_true(us[RTUNE_WARM] < us[RTUNE_COLD]);
     assert_true(us[RTUNE_COLD] < us[RTUNE_DIRTY]);
 }
