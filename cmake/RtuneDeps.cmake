@@ -55,15 +55,31 @@ if(NOT RTUNE_CUDA STREQUAL "OFF")
   endif()
 endif()
 if(RTUNE_HAVE_CUDA)
+  execute_process(COMMAND "${RTUNE_NVCC}" --list-gpu-arch OUTPUT_VARIABLE nvcc_archs ERROR_QUIET)
+  string(REGEX MATCHALL "[0-9]+" nvcc_archs "${nvcc_archs}")
+  if(RTUNE_CUDA_ARCHS STREQUAL "") # as many of the default as this nvcc knows
+    set(RTUNE_CUDA_ARCHS 75 80 86 89 90 100 120)
+    set(dropped ${RTUNE_CUDA_ARCHS})
+    list(REMOVE_ITEM dropped ${nvcc_archs})
+    if(dropped)
+      list(REMOVE_ITEM RTUNE_CUDA_ARCHS ${dropped})
+      message(STATUS "CUDA ${RTUNE_NVCC_VERSION} does not know ${dropped}: no kernels for them")
+    endif()
+    if(NOT RTUNE_CUDA_ARCHS)
+      message(FATAL_ERROR "${RTUNE_NVCC} knows none of the default architectures; set "
+                          "RTUNE_CUDA_ARCHS")
+    endif()
+  endif()
   foreach(arch IN LISTS RTUNE_CUDA_ARCHS)
-    if(NOT arch MATCHES "^[0-9]+[af]?$")
-      message(FATAL_ERROR "RTUNE_CUDA_ARCHS: \"${arch}\" is not an architecture number such as 90; "
-                          "\"native\" and \"all\" are not supported, since the kernels are built "
-                          "without a GPU")
+    string(REGEX REPLACE "[af]$" "" number "${arch}")
+    if(NOT arch MATCHES "^[0-9]+[af]?$" OR NOT number IN_LIST nvcc_archs)
+      string(REPLACE ";" " " known "${nvcc_archs}")
+      message(FATAL_ERROR "RTUNE_CUDA_ARCHS: \"${arch}\" is not an architecture that nvcc "
+                          "${RTUNE_NVCC_VERSION} knows (${known}); \"native\" and \"all\" are not "
+                          "supported, since the kernels are built without a GPU")
     endif()
   endforeach()
   message(STATUS "CUDA ${RTUNE_NVCC_VERSION}: built-in kernels for ${RTUNE_CUDA_ARCHS}")
 else()
-  message(STATUS "CUDA: no nvcc >= 12.4; without built-in GPU kernels (the cpu device, and NVRTC "
-                 "where there is one, still work)")
+  message(STATUS "CUDA: no nvcc >= 12.4; the cpu device alone is built")
 endif()

@@ -138,11 +138,15 @@ struct rtune_store_path {
     enum rtune_store_kind kind;
     char path[512];
 };
-/* Stores to read, best first, at most 4. option may be NULL. "none" (option or RTUNE_DB) gives 0
- * paths. XDG_DATA_HOME, and HOME where that is not used, count only if absolute; neither: no user
- * store. Nothing is ever looked for in the current or a temporary folder. A path that does not fit
- * is left out. */
-size_t rtune_store_paths(const char *option, struct rtune_store_path paths[4]);
+/* Stores to read, best first: the option (may be NULL) alone, else RTUNE_DB alone, else the user
+ * store and the system store. "none" in place of a path gives 0 paths. XDG_DATA_HOME, and HOME
+ * where that is not used, count only if absolute; neither: no user store. Nothing is ever looked
+ * for in the current or a temporary folder. A path that does not fit is left out. */
+enum { RTUNE_STORE_PATHS = 2 };
+size_t rtune_store_paths(const char *option, struct rtune_store_path paths[RTUNE_STORE_PATHS]);
+/* Does the option, or RTUNE_DB where it is NULL, say "none"? Then the shipped profiles are not used
+ * either. */
+bool rtune_store_is_none(const char *option);
 /* The store that tune, import and merge write: option, else RTUNE_DB, else the system store as
  * root, else the user store. Makes its folder (0755 for the system store, else 0700). NOT_FOUND,
  * with what to set, if there is none; IO naming the path if its folder cannot be made or written.

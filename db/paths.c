@@ -42,12 +42,22 @@ static bool user_store(struct rtune_store_path *path) {
     return false;
 }
 
-size_t rtune_store_paths(const char *option, struct rtune_store_path paths[4]) {
-    const char *given = option != NULL ? option : environment("RTUNE_DB");
+/* The store that is named, which then is the only one: by the option, else by RTUNE_DB; or NULL. */
+static const char *named_store(const char *option) {
+    return option != NULL ? option : environment("RTUNE_DB");
+}
+
+bool rtune_store_is_none(const char *option) {
+    const char *named = named_store(option);
+    return named != NULL && strcmp(named, NONE) == 0;
+}
+
+size_t rtune_store_paths(const char *option, struct rtune_store_path paths[RTUNE_STORE_PATHS]) {
+    const char *named = named_store(option);
     enum rtune_store_kind kind = option != NULL ? RTUNE_STORE_OPTION : RTUNE_STORE_ENV;
     size_t count = 0;
-    if (given != NULL)
-        return strcmp(given, NONE) != 0 && set_path(&paths[0], kind, given, "") ? 1 : 0;
+    if (rtune_store_is_none(option)) return 0;
+    if (named != NULL) return set_path(&paths[0], kind, named, "") ? 1 : 0;
     if (user_store(&paths[count])) count++;
     if (set_path(&paths[count], RTUNE_STORE_SYSTEM, SYSTEM_STORE, "")) count++;
     return count;
@@ -55,21 +65,21 @@ size_t rtune_store_paths(const char *option, struct rtune_store_path paths[4]) {
 
 enum rtune_status rtune_store_choose(const char *option, bool root, struct rtune_store_path *path,
                                      struct rtune_error *err) {
-    const char *given = option != NULL ? option : environment("RTUNE_DB");
+    const char *named = named_store(option);
     enum rtune_store_kind kind = option != NULL ? RTUNE_STORE_OPTION : RTUNE_STORE_ENV;
     struct rtune_store_path chosen;
-    if (given != NULL && strcmp(given, NONE) == 0)
+    if (rtune_store_is_none(option))
         return rtune_err_set(err, RTUNE_NOT_FOUND, "%s: there is no store to write (%s)",
                              option != NULL ? "store \"none\"" : "RTUNE_DB=none",
                              option != NULL ? "name a file" : "unset RTUNE_DB or give --db FILE");
-    if (given != NULL && given[0] == '\0')
+    if (named != NULL && named[0] == '\0')
         return rtune_err_set(err, RTUNE_INVALID, "the path of the store is empty (name a file)");
-    if (given != NULL && !set_path(&chosen, kind, given, ""))
+    if (named != NULL && !set_path(&chosen, kind, named, ""))
         return rtune_err_set(err, RTUNE_RANGE,
-                             "%.60s...: the path of a store has at most %zu bytes", given,
+                             "%.60s...: the path of a store has at most %zu bytes", named,
                              sizeof chosen.path - 1);
-    if (given == NULL && root) set_path(&chosen, RTUNE_STORE_SYSTEM, SYSTEM_STORE, "");
-    if (given == NULL && !root && !user_store(&chosen))
+    if (named == NULL && root) set_path(&chosen, RTUNE_STORE_SYSTEM, SYSTEM_STORE, "");
+    if (named == NULL && !root && !user_store(&chosen))
         return rtune_err_set(err, RTUNE_NOT_FOUND,
                              "there is no place for a store: neither XDG_DATA_HOME nor HOME is an "
                              "absolute path (set one, or RTUNE_DB, or give --db FILE)");

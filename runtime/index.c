@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_none(const char *text) { return text && strcmp(text, "none") == 0; }
-
 /* The path is told apart: it may be as long as the room for the reason. */
 static void skip_store(const struct rtune_index_request *request, struct rtune_store_info *info,
                        const struct rtune_error *why) {
@@ -63,7 +61,7 @@ static enum rtune_status read_all(const struct rtune_index_request *request,
                                   struct rtune_table tables[RTUNE_INDEX_STORES],
                                   struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    struct rtune_store_path paths[RTUNE_INDEX_STORES - 1];
+    struct rtune_store_path paths[RTUNE_STORE_PATHS];
     const size_t count = rtune_store_paths(request->option, paths);
     for (size_t k = 0; k < count; k++) {
         struct rtune_store_info *info = &index->stores[index->store_count];
@@ -72,10 +70,10 @@ static enum rtune_status read_all(const struct rtune_index_request *request,
         index->store_count++;
     }
     /* "none" means the built-in config, not the profiles that come with the library. */
-    if (request->shipped_size > 0 && !is_none(request->option) &&
-        !is_none(secure_getenv("RTUNE_DB"))) {
+    if (request->shipped_size > 0 && !rtune_store_is_none(request->option)) {
         struct rtune_store_info *info = &index->stores[index->store_count];
         memcpy(info->path, "shipped profiles", sizeof "shipped profiles");
+        index->shipped = index->store_count;
         TRY(read_store(request, true, info, &tables[index->store_count], err));
         index->store_count++;
     }
@@ -108,7 +106,6 @@ static void add_row(struct rtune_index *index, const struct rtune_winner *w, con
 static void add_table(const struct rtune_index_request *request, struct rtune_index *index,
                       uint32_t store, const struct rtune_table *table, const struct seen *seen) {
     struct rtune_run *run = NULL;
-    const bool shipped = strcmp(index->stores[store].path, "shipped profiles") == 0;
     uint32_t device = UINT32_MAX;
     for (size_t i = 0; i < table->winner_count; i++) {
         const struct rtune_winner *w = &table->winners[i];
@@ -122,7 +119,7 @@ static void add_table(const struct rtune_index_request *request, struct rtune_in
             run->device = seen[w->device].device;
             run->same = seen[w->device].same;
             run->distance = seen[w->device].distance;
-            run->shipped = shipped;
+            run->shipped = store == index->shipped;
             device = w->device;
         }
         if (run->count > 0 && w->problem.n <= run->rows[run->count - 1].n) continue;
@@ -193,6 +190,7 @@ enum rtune_status rtune_index_read(const struct rtune_index_request *request,
     struct rtune_index *index = calloc(1, sizeof *index);
     if (!index) return rtune_err_set(err, RTUNE_NO_MEMORY, "index: out of memory");
     index->generation = request->generation;
+    index->shipped = RTUNE_INDEX_STORES;
     TRY(read_all(request, index, tables, err));
     TRY(build(request, index, tables, err));
     *out = index;

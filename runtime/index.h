@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "db/db.h"
 
-enum { RTUNE_INDEX_STORES = 5 }; /* four files and the shipped profiles */
+enum { RTUNE_INDEX_STORES = RTUNE_STORE_PATHS + 1 }; /* files, then the shipped profiles */
 
 /* One tuned size. */
 struct rtune_row {
@@ -37,6 +37,7 @@ struct rtune_index {
     uint64_t generation; /* counts reloads of one handle */
     struct rtune_store_info stores[RTUNE_INDEX_STORES];
     uint32_t store_count;
+    uint32_t shipped; /* which of them are the shipped profiles; RTUNE_INDEX_STORES: none */
     struct rtune_identity *devices;
     uint32_t device_count;
     struct rtune_row *rows;

@@ -8,9 +8,9 @@
  *        between  sizes below and above n were tuned: the row whose measured interval holds n, or
  *                 where no interval does, the one whose size is the nearer in ratio;
  *        clamped  only sizes above n were tuned: the smallest; or only sizes below n: the largest.
- *      Files: the path given to rtune_open, RTUNE_DB, the user's store, the system's store, the
- *      shipped profiles. A row of the shipped profiles is reported as `shipped` whichever of the
- *      three it is.
+ *      Files: the path given to rtune_open alone, else RTUNE_DB alone, else the user's store and
+ * the system's store; then the shipped profiles. A row of the shipped profiles is reported as
+ *      `shipped` whichever of the three it is.
  *   3. Rows of a similar device (same compute capability; cpu: same instruction set): the nearest
  *      by rtune_identity_distance first, then as in 2. Grids that count SMs are resolved for this
  *      device.

@@ -63,7 +63,7 @@ static void check_kernels(struct doctor *doctor) {
         report(doctor, FINDING_OK, "kernels", "built-in GPU kernels: %zu bytes", size);
     else
         report(doctor, FINDING_NOTE, "kernels",
-               "no built-in GPU kernels: this build had no nvcc (a GPU then needs NVRTC)");
+               "no GPU can be used: this build had no nvcc, and has the cpu device alone");
 }
 
 static void check_nvrtc(struct doctor *doctor) {

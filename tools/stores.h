@@ -5,7 +5,7 @@
 
 #include "db/db.h"
 
-enum { STORES_MAX = 4 };
+enum { STORES_MAX = RTUNE_STORE_PATHS };
 
 struct store_read {
     struct rtune_store_path path;

@@ -187,7 +187,7 @@ enum rtune_load {
     RTUNE_LOAD_PLAIN,
     RTUNE_LOAD_NONCOHERENT, /* read-only path */
     RTUNE_LOAD_NOALLOCATE,  /* read-only path, no L1 allocation, 256-byte L2 prefetch hint */
-    RTUNE_LOAD_EVICTFIRST,  /* L2 evict-first policy */
+    RTUNE_LOAD_EVICTFIRST,  /* read-only path, L1 evict-first policy */
     RTUNE_LOAD_COUNT
 };
 enum rtune_finish {
@@ -209,8 +209,9 @@ struct rtune_grid {
     uint32_t value;
 };
 
-/* One set of launch parameters. On cpu devices, grid is the number of threads, block is 1, and
- * items counts the elements in flight in SIMD accumulators. */
+/* One set of launch parameters. On cpu devices, grid is the number of threads, block is 1, items
+ * counts the elements in flight in SIMD accumulators, load is plain, map is chunk, and finish is
+ * slots, or one for one thread. */
 struct rtune_config {
     enum rtune_variant variant;
     uint32_t block; /* threads per block */
@@ -257,7 +258,7 @@ struct rtune_launch {
     uint32_t block;             /* threads per block */
     uint32_t shared_bytes;      /* dynamic shared memory */
     bool fell_back;             /* the tuned config could not be used as it is; reason says why */
-    bool stale;                 /* tuned under another driver, clock or kernel source */
+    bool stale;                 /* tuned under another driver or kernel source */
     uint64_t tuned_n;           /* the size it was tuned at; 0 if none */
     double predicted_us;        /* time measured by the tuner at tuned_n; 0 if unknown */
     char reason[160];           /* one line for people */
@@ -275,9 +276,10 @@ struct rtune_options {
     size_t struct_size; /* sizeof(struct rtune_options), set by RTUNE_OPTIONS */
     const char *device; /* "cuda:0", "0", a UUID, a PCI id, "cpu"; NULL: the current CUDA context's
                            device, or device 0's primary context */
-    const char *store; /* path of a store; NULL: RTUNE_DB, user store, system store. "none": none */
-    rtune_log_fn log;  /* may be NULL; called from any thread that uses the handle, and must not
-                          call this library */
+    const char *store;  /* path of the only store to read; NULL: RTUNE_DB alone, else the user's and
+                           the system's store. "none": no store and no shipped profiles */
+    rtune_log_fn log;   /* may be NULL; called from any thread that uses the handle, and must not
+                           call this library */
     void *log_user;
     uint32_t workspaces; /* how many to allocate at open; 0: 64 */
     uint32_t threads;    /* cpu: threads at most; 0: as affinity and cgroup allow */
@@ -375,6 +377,9 @@ RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_prepare(rtune *rt,
  * to the stream; a captured call takes one for itself until the handle closes. One workspace is
  * never in flight twice: do not run two instances of a graph that captured the same call at the
  * same time.
+ *
+ * in (and in2), out and a workspace of the caller's must not overlap: no part of them may be
+ * written or read as another while the reduction runs.
  *
  * n = 0: writes the identity, or returns EMPTY and writes nothing for min and max (and arg ops).
  * Errors: INVALID, UNSUPPORTED, EMPTY, WRONG_CONTEXT, NO_WORKSPACE, DEVICE; nothing was launched.

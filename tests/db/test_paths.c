@@ -17,7 +17,7 @@ static void clear_environment(void) {
 }
 
 static void order_of_places(void **state) {
-    struct rtune_store_path paths[4];
+    struct rtune_store_path paths[RTUNE_STORE_PATHS];
     (void)state;
     clear_environment();
     setenv("HOME", "/home/me", 1);
@@ -39,15 +39,19 @@ static void order_of_places(void **state) {
 }
 
 static void none_is_no_store(void **state) {
-    struct rtune_store_path paths[4], target;
+    struct rtune_store_path paths[RTUNE_STORE_PATHS], target;
     struct rtune_error err = {0};
     (void)state;
     clear_environment();
     setenv("HOME", "/home/me", 1);
     assert_int_equal(rtune_store_paths("none", paths), 0);
+    assert_true(rtune_store_is_none("none"));
+    assert_false(rtune_store_is_none(NULL));
     setenv("RTUNE_DB", "none", 1);
     assert_int_equal(rtune_store_paths(NULL, paths), 0);
+    assert_true(rtune_store_is_none(NULL));
     assert_int_equal(rtune_store_paths("/option.db", paths), 1);
+    assert_false(rtune_store_is_none("/option.db"));
     assert_status(RTUNE_NOT_FOUND, &err, rtune_store_target(NULL, &target, &err));
     assert_non_null(strstr(err.message, "RTUNE_DB=none"));
     assert_status(RTUNE_NOT_FOUND, &err, rtune_store_target("none", &target, &err));
@@ -55,7 +59,7 @@ static void none_is_no_store(void **state) {
 
 /* Case E11. */
 static void odd_environments(void **state) {
-    struct rtune_store_path paths[4], target;
+    struct rtune_store_path paths[RTUNE_STORE_PATHS], target;
     struct rtune_error err = {0};
     static const char *const bad[] = {"", "relative/path", ".", "./x"};
     (void)state;
@@ -79,7 +83,7 @@ static void odd_environments(void **state) {
 
 static void too_long_is_left_out(void **state) {
     char longest[600];
-    struct rtune_store_path paths[4], target;
+    struct rtune_store_path paths[RTUNE_STORE_PATHS], target;
     struct rtune_error err = {0};
     (void)state;
     clear_environment();

@@ -40,8 +40,10 @@ void use_stores(const char *first, const char *second) {
     stores[1] = second;
 }
 
-size_t __wrap_rtune_store_paths(const char *option, struct rtune_store_path paths[4]);
-size_t __wrap_rtune_store_paths(const char *option, struct rtune_store_path paths[4]) {
+size_t __wrap_rtune_store_paths(const char *option,
+                                struct rtune_store_path paths[RTUNE_STORE_PATHS]);
+size_t __wrap_rtune_store_paths(const char *option,
+                                struct rtune_store_path paths[RTUNE_STORE_PATHS]) {
     size_t count = 0;
     if (option && strcmp(option, "none") == 0) return 0;
     for (size_t k = 0; k < 2; k++) {

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Stands in for runtime/shipped.c, whose image depends on what configs/profiles holds. */
 static struct rtune_buf image;
@@ -87,6 +88,30 @@ static void test_none(void **state) {
     check(rt, 1000, RTUNE_FROM_BUILTIN, "", "nothing tuned");
     assert_false(rtune_store_at(rt, 0, &info));
     rtune_close(rt);
+    setenv("RTUNE_DB", "none", 1); /* a store that is named counts alone */
+    rt = toy_open(toy_new(NULL), scratch_path("absent.db"));
+    unsetenv("RTUNE_DB");
+    check(rt, 1000, RTUNE_FROM_SHIPPED, "block=64", "");
+    rtune_close(rt);
+}
+
+/* A file of the user's is no shipped profile, whatever its name. */
+static void test_name(void **state) {
+    (void)state;
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
+    struct rows rows = {0};
+    char *before = realpath(".", NULL);
+    rows_add(&rows, rows_device(&rows, &h200), RTUNE_SUM, RTUNE_F32, 1000, "block=64");
+    ship(&rows);
+    rows_add(&rows, rows_device(&rows, &h200), RTUNE_SUM, RTUNE_F32, 1000, "block=96");
+    rows_write(&rows, scratch_path("shipped profiles"));
+    assert_non_null(before);
+    assert_int_equal(chdir(scratch_path(".")), 0);
+    rtune *rt = toy_open(toy_new(NULL), "shipped profiles");
+    check(rt, 1000, RTUNE_FROM_EXACT, "block=96", "tuned at n=1000");
+    rtune_close(rt);
+    assert_int_equal(chdir(before), 0);
+    free(before);
 }
 
 /* A library whose image is damaged still opens. */
@@ -111,6 +136,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_none),
+        cmocka_unit_test(test_name),
         cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
