@@ -100,22 +100,27 @@ static void tree_id(const struct rtune_decision *d, const struct rtune_launch *l
     id[12] = '\0';
 }
 
-static void explain_launch(const struct rtune_decision *d, const struct rtune_launch *l,
-                           struct rtune_buf *out) {
+static void explain_launch(const rtune *rt, const struct rtune_decision *d,
+                           const struct rtune_launch *l, struct rtune_buf *out) {
     char text[CONFIG_TEXT];
     char id[RTUNE_DIGEST_HEX];
     rtune_config_print(&l->config, text, sizeof text);
     rtune_buf_printf(out, "served:   %s: %s\n", rtune_source_name(l->source), text);
     rtune_buf_printf(out, "reason:   %s\n", l->reason);
-    rtune_buf_printf(out, "launch:   %u blocks of %u threads, kernel %s%s\n", (unsigned)l->grid,
-                     (unsigned)l->block,
+    if (rt->dev->cuda) {
+        rtune_buf_printf(out, "launch:   %u blocks of %u threads", (unsigned)l->grid,
+                         (unsigned)l->block);
+    } else {
+        rtune_buf_printf(out, "launch:   threads: %u", (unsigned)l->grid);
+    }
+    rtune_buf_printf(out, ", kernel %s%s\n",
                      l->kernel == RTUNE_KERNEL_NONE ? "not loaded yet"
                                                     : rtune_kernel_source_name(l->kernel),
                      l->fell_back ? " (fell back)" : "");
     if (l->predicted_us > 0) {
         rtune_print_double(l->predicted_us, text, sizeof text);
         rtune_buf_printf(out, "expected: %s us at n=%llu%s\n", text, (unsigned long long)l->tuned_n,
-                         l->stale ? " (stale: reduce-tune verify measures it again)" : "");
+                         l->stale ? " (stale: tune again)" : "");
     }
     tree_id(d, l, id);
     rtune_buf_printf(
@@ -140,7 +145,7 @@ enum rtune_status rtune_explain(const rtune *rt, const struct rtune_problem *pro
     explain_stores(index, &out);
     explain_runs(rt, index, &d, d.problem.cache, &out);
     if (d.problem.cache != RTUNE_COLD) explain_runs(rt, index, &d, RTUNE_COLD, &out);
-    explain_launch(&d, &launch, &out);
+    explain_launch(rt, &d, &launch, &out);
     TRY(rtune_buf_status(&out, err));
     if (size > 0) {
         const size_t used = out.size < size ? out.size : size - 1;

@@ -96,9 +96,13 @@ void serve_launch_print(const rtune *rt, const struct rtune_problem *problem,
                    launch->reason[0] != '\0' ? ": " : "", launch->reason);
     (void)rtune_config_print(&launch->config, text, sizeof text);
     console_printf("config     %s\n", text);
-    console_printf("launch     %" PRIu32 " x %" PRIu32 ", %" PRIu32 " bytes of shared memory%s%s\n",
-                   launch->grid, launch->block, launch->shared_bytes,
-                   launch->fell_back ? ", fell back" : "", launch->stale ? ", stale" : "");
+    if (launch->config.block == 1) /* on a cpu device */
+        console_printf("launch     threads: %" PRIu32, launch->grid);
+    else
+        console_printf("launch     %" PRIu32 " x %" PRIu32 ", %" PRIu32 " bytes of shared memory",
+                       launch->grid, launch->block, launch->shared_bytes);
+    console_printf("%s%s\n", launch->fell_back ? ", fell back" : "",
+                   launch->stale ? ", stale" : "");
     if (launch->predicted_us > 0) {
         (void)rtune_print_size(launch->tuned_n, text, sizeof text);
         console_printf("predicted  %.2f us at n = %s\n", launch->predicted_us, text);

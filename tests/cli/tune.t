@@ -38,7 +38,7 @@ $ reduce-tune lookup --device cpu --dtype f32 -n 64
 > problem    sum,f32,wide,plain,propagate,cold,n=64
 > source     exact*
 > config     block=1,items=*
-> launch     * x *, 0 bytes of shared memory
+> launch     threads: *
 > predicted  * us at n = 64
 
 == explain: the steps, and the same as JSON lines

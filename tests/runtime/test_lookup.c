@@ -220,6 +220,11 @@ static void test_stale(void **state) {
     assert_false(served(rt, &SUM_F32(1000)).stale);
     assert_true(served(rt, &SUM_F32(2000)).stale);
     assert_true(served(rt, &SUM_F32(3000)).stale);
+    char text[4096];
+    assert_int_equal(rtune_explain(rt, &SUM_F32(1000), text, sizeof text, NULL, NULL), RTUNE_OK);
+    assert_non_null(strstr(text, "expected: 4.5 us at n=1000\n"));
+    assert_int_equal(rtune_explain(rt, &SUM_F32(2000), text, sizeof text, NULL, NULL), RTUNE_OK);
+    assert_non_null(strstr(text, "expected: 4.5 us at n=2000 (stale: tune again)\n"));
     rtune_close(rt);
 }
 
