@@ -106,7 +106,8 @@ static bool try_folder(struct rtune_nvrtc *nvrtc, const char *folder, const char
 
 static bool search(struct rtune_nvrtc *nvrtc, char old[24]) {
     static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-    const char *folders[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+    const char *folders[] = {secure_getenv("CUDA_HOME"), secure_getenv("CUDA_PATH"),
+                             "/usr/local/cuda"};
     for (size_t n = 0; n < RTUNE_ARRAY_SIZE(names); n++)
         if (try_library(nvrtc, names[n], old)) return true;
     for (size_t f = 0; f < RTUNE_ARRAY_SIZE(folders); f++)

@@ -38,6 +38,8 @@ BANNED = [
     (r'\b(alloca|setjmp|longjmp)\s*\(', [], 'is not used here'),
     (r'__attribute__\s*\(\(\s*cleanup', [], 'hides a release (use one done: label)'),
     (r'\bdlopen\s*\(', ['runtime', 'examples', 'tests'], 'belongs to runtime/'),
+    (r'\bgetenv\s*\(', ['tools', 'examples', 'tests'],
+     'trusts the environment of a set-user-id program (use secure_getenv)'),
     (r'#\s*include\s*[<"]yaml\.h[>"]', ['tuner', 'tests'], 'belongs to tuner/'),
     (r'#\s*include\s*[<"]sqlite3\.h[>"]', ['db', 'tests'], 'belongs to db/'),
     (r'"\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE|PRAGMA|BEGIN|COMMIT|ALTER TABLE)\b',

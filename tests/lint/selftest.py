@@ -26,6 +26,7 @@ BAD = [
     ('banned', 'tools/a.c', '#include <yaml.h>\n', 'belongs to tuner/'),
     ('banned', 'tools/a.c', '#include <sqlite3.h>\n', 'belongs to db/'),
     ('banned', 'db/a.c', 'void f(void) { dlopen("x", 0); }\n', 'belongs to runtime/'),
+    ('banned', 'runtime/a.c', 'char *f(void) { return getenv("A"); }\n', 'use secure_getenv'),
     ('banned', 'tools/a.c', 'void f(void) { setlocale(0, ""); }\n', 'setlocale('),
     ('sizes', 'base/a.c', 'int a;\n' * 501, '501 lines (at most 500)'),
     ('sizes', 'base/a.h', 'int a;\n' * 301, '301 lines (at most 300)'),
