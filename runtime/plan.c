@@ -10,7 +10,9 @@ struct rtune_plan {
     const struct rtune_prepared *kernel; /* the handle's */
     struct rtune_launch launch;
     void *workspace; /* NULL on cpu */
-    bool dirty;      /* a launch failed: zero the workspace before the next one */
+    /* A launch failed: zero the workspace before the next one. Set back by a direct call alone:
+     * what a captured one enqueues happens when the graph runs, if it ever does. */
+    bool dirty;
 };
 
 enum rtune_status rtune_plan_create(rtune_plan **out, rtune *rt,
@@ -49,6 +51,16 @@ done:
     return status;
 }
 
+/* Zero the workspace, in the order of the stream. */
+static enum rtune_status zero(rtune_plan *plan, void *stream,
+                              const struct rtune_stream_state *state, struct rtune_error *err) {
+    rtune_device *dev = plan->rt->dev;
+    const enum rtune_status status =
+        dev->ops->mem_set(dev, plan->workspace, 0, rtune_workspace_stride(), stream, err);
+    if (status == RTUNE_OK && !state->capturing) plan->dirty = false;
+    return status;
+}
+
 enum rtune_status rtune_plan_reduce(rtune_plan *plan, const struct rtune_args *args, void *stream,
                                     struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
@@ -60,7 +72,7 @@ enum rtune_status rtune_plan_reduce(rtune_plan *plan, const struct rtune_args *a
     const bool own = !args->workspace && rt->dev->cuda;
     TRY(rtune_args_check(rt, &plan->problem, args, err));
     TRY(rt->dev->ops->stream_state(rt->dev, stream, &state, err));
-    if (own && plan->dirty) TRY(rtune_plan_reset(plan, stream, err));
+    if (own && plan->dirty) TRY(zero(plan, stream, &state, err));
     const struct rtune_enqueue call = {
         .problem = &plan->problem,
         .args = args,
@@ -87,9 +99,7 @@ enum rtune_status rtune_plan_reset(rtune_plan *plan, void *stream, struct rtune_
     if (!plan) TRY(rtune_err_set(err, RTUNE_INVALID, "rtune_plan_reset: plan is NULL"));
     if (!plan->workspace) goto done;
     TRY(plan->rt->dev->ops->stream_state(plan->rt->dev, stream, &state, err));
-    TRY(plan->rt->dev->ops->mem_set(plan->rt->dev, plan->workspace, 0, rtune_workspace_stride(),
-                                    stream, err));
-    plan->dirty = false;
+    TRY(zero(plan, stream, &state, err));
 done:
     return status;
 }

@@ -173,6 +173,21 @@ static void test_plan(void **state) {
     assert_int_equal(fake_cuda_calls("cuMemsetD8Async"), sets + 2);
     assert_int_equal(rtune_plan_reduce(plan, &a, stream, &err), RTUNE_OK);
     gpu_check(&gpu, 0, stream);
+    /* in a capture the memset is part of the graph, which need not have run before the next call */
+    fake_cuda_fail("cuLaunchKernel", 1, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    assert_int_equal(rtune_plan_reduce(plan, &a, stream, &err), RTUNE_DEVICE);
+    CU(gpu.cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    assert_int_equal(rtune_plan_reduce(plan, &a, stream, &err), RTUNE_OK);
+    CUgraphExec zeroing = end_capture(&gpu, stream);
+    const uint64_t direct = fake_cuda_calls("cuMemsetD8Async");
+    assert_int_equal(rtune_plan_reduce(plan, &a, stream, &err), RTUNE_OK);
+    assert_int_equal(fake_cuda_calls("cuMemsetD8Async"), direct + 1);
+    gpu_check(&gpu, 0, stream);
+    assert_int_equal(rtune_plan_reduce(plan, &a, stream, &err), RTUNE_OK);
+    assert_int_equal(fake_cuda_calls("cuMemsetD8Async"), direct + 1);
+    CU(gpu.cu.cuGraphLaunch(zeroing, stream));
+    gpu_check(&gpu, 0, stream);
+    CU(gpu.cu.cuGraphExecDestroy(zeroing));
     reduce(&gpu, 1, gpu_stream(&gpu)); /* the library's only workspace was never needed */
     CU(gpu.cu.cuGraphExecDestroy(exec));
     CU(gpu.cu.cuCtxSynchronize());
