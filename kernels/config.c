@@ -236,6 +236,23 @@ static enum rtune_status check_grid(const struct rtune_config *config, struct rt
     return RTUNE_OK;
 }
 
+/* A thread of a cpu device has one way to read and a chunk of its own; the calling thread combines
+ * the partial results in order, whatever the finish, which is why `slots`, the default, stands for
+ * that, and `one` for a single thread. */
+static enum rtune_status check_cpu(const struct rtune_config *config, struct rtune_error *err) {
+    if (config->load != RTUNE_LOAD_PLAIN)
+        return rtune_err_set(err, RTUNE_RANGE, "load: %s is not allowed on cpu devices (use plain)",
+                             rtune_load_name(config->load));
+    if (config->map != RTUNE_MAP_CHUNK)
+        return rtune_err_set(err, RTUNE_RANGE, "map: %s is not allowed on cpu devices (use chunk)",
+                             rtune_map_name(config->map));
+    if (config->finish == RTUNE_FINISH_LAST)
+        return rtune_err_set(err, RTUNE_RANGE,
+                             "finish: last is not allowed on cpu devices (use slots, or one with "
+                             "grid=1)");
+    return RTUNE_OK;
+}
+
 enum rtune_status rtune_config_check(const struct rtune_config *config, enum rtune_dtype dtype,
                                      struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
@@ -263,6 +280,7 @@ enum rtune_status rtune_config_check(const struct rtune_config *config, enum rtu
             "up to %d; 0 on cpu devices)",
             (unsigned)config->occupancy, (unsigned)config->block, OCCUPANCY_MAX, SM_THREADS));
     TRY(check_grid(config, err));
+    if (cpu) TRY(check_cpu(config, err));
 done:
     return status;
 }

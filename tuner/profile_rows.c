@@ -57,13 +57,13 @@ static enum rtune_status read_config(const struct rtune_yaml_node *node, bool cu
     if (status != RTUNE_OK) return status;
     status = rtune_config_parse(text, &config, &cause);
     if (status != RTUNE_OK) return rtune_yaml_blame(node, status, &cause, err);
-    status = rtune_config_check(&config, winner->problem.dtype, &cause);
-    if (status != RTUNE_OK) return rtune_yaml_blame(node, status, &cause, err);
     if ((config.block == 1) == cuda)
         return rtune_yaml_fail(node, RTUNE_RANGE, err,
                                "config: block=%u is not for %s devices (block is 1 on cpu devices "
                                "alone)",
                                (unsigned)config.block, cuda ? "cuda" : "cpu");
+    status = rtune_config_check(&config, winner->problem.dtype, &cause);
+    if (status != RTUNE_OK) return rtune_yaml_blame(node, status, &cause, err);
     /* One spelling, with every axis: what is left out would change with the defaults. */
     rtune_config_print(&config, exact, sizeof(exact));
     if (strcmp(text, exact) != 0)

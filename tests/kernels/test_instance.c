@@ -94,7 +94,7 @@ static void test_what_has_no_program(void **state) {
     expect_refused(RTUNE_PROBLEM(RTUNE_OP_COUNT, RTUNE_F32, 0), c, RTUNE_INVALID);
     c.block = 33;
     expect_refused(RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 0), c, RTUNE_RANGE);
-    c.block = 1, c.occupancy = 0;
+    c = rtune_config_default(&RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 0), false);
     expect_refused(RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 0), c, RTUNE_INVALID);
 }
 

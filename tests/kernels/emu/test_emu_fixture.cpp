@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fixture itself: what it must let pass, and what it must catch. */
+#define rtune device_side /* this namespace has the name of the library's handle */
+#include "kernels/device/abi.cuh"
+#undef rtune
 #include "tests/kernels/emu/cmocka_cpp.h"
 #include "tests/kernels/emu/emu.h"
 #include "tests/kernels/emu/memory.h"
+#include "tests/kernels/emu/selection.h"
 
 #include <csignal>
+#include <cstddef>
 #include <cstring>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +24,31 @@ unsigned shuffle(unsigned value, unsigned lane);
 } // namespace rtune_emu
 
 using namespace rtune_emu;
+
+/* What kernels/device/abi.cuh and kernels/kernels.h must say alike. */
+static_assert(unsigned(device_side::grid_max) == RTUNE_GRID_MAX &&
+                  unsigned(device_side::header_bytes) == RTUNE_WORKSPACE_HEADER &&
+                  unsigned(device_side::slot_bytes_max) == RTUNE_WORKSPACE_SLOT &&
+                  unsigned(device_side::partial_bytes) == RTUNE_WORKSPACE_PARTIAL,
+              "layout of the workspace");
+static_assert(uint32_t(device_side::accumulate_flag) == uint32_t(RTUNE_ACCUMULATE), "flags");
+#define SAME_PLACE(field)                                                                          \
+    static_assert(offsetof(device_side::args, field) == offsetof(rtune_kernel_args, field), #field)
+SAME_PLACE(workspace);
+SAME_PLACE(n);
+SAME_PLACE(flags);
+SAME_PLACE(scale);
+static_assert(sizeof(device_side::args) == sizeof(rtune_kernel_args), "arguments of a kernel");
+static_assert(int(device_side::load_kind::evictfirst) == RTUNE_LOAD_EVICTFIRST &&
+                  int(device_side::load_kind::noallocate) == RTUNE_LOAD_NOALLOCATE &&
+                  int(device_side::load_kind::noncoherent) == RTUNE_LOAD_NONCOHERENT &&
+                  int(device_side::load_kind::plain) == RTUNE_LOAD_PLAIN &&
+                  int(device_side::finish_kind::one) == RTUNE_FINISH_ONE &&
+                  int(device_side::finish_kind::slots) == RTUNE_FINISH_SLOTS &&
+                  int(device_side::finish_kind::last) == RTUNE_FINISH_LAST &&
+                  int(device_side::map_kind::strip) == RTUNE_MAP_STRIP &&
+                  int(device_side::map_kind::chunk) == RTUNE_MAP_CHUNK,
+              "axes");
 
 namespace {
 
