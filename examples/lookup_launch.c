@@ -11,7 +11,7 @@
 int main(int argc, char **argv) {
     static const uint64_t sizes[] = {1000, 65536, 1000000, 16777216};
     struct rtune_error err;
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     struct rtune_options opts = RTUNE_OPTIONS_INIT;
     char text[4096];
     rtune *rt = NULL;

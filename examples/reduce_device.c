@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
     float sum = 0;
     char config[160];
     struct rtune_error err;
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     struct rtune_options opts = RTUNE_OPTIONS_INIT;
     rtune *rt = NULL;
 

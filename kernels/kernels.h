@@ -68,6 +68,11 @@ const struct rtune_dtype_info *rtune_dtype_info(enum rtune_dtype dtype);
  * dtype, acc, mode or flag combination that no kernel serves. */
 enum rtune_status rtune_problem_check(const struct rtune_problem *problem, struct rtune_error *err);
 
+/* The caller's problem, of this or an earlier version of the interface, as one of this version, and
+ * then rtune_problem_check. */
+enum rtune_status rtune_problem_read(const struct rtune_problem *given,
+                                     struct rtune_problem *problem, struct rtune_error *err);
+
 /* The same problem with fields that cannot matter set to their defaults (acc where wide and native
  * are one, nan_rule where there is no NaN, flags that do not select a kernel). Two problems with
  * equal canonical forms are served by the same rows. n and cache are kept. */

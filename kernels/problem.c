@@ -6,11 +6,13 @@
 #include "kernels/kernels.h"
 
 #include "base/num.h"
+#include "base/sized.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define BIT(x) (1u << (x))
+#define PROBLEM_OLDEST RTUNE_SIZE_TO(struct rtune_problem, n) /* of version 0.1.0 */
 
 enum {
     INTEGERS = BIT(RTUNE_I8) | BIT(RTUNE_U8) | BIT(RTUNE_I16) | BIT(RTUNE_U16) | BIT(RTUNE_I32) |
@@ -128,14 +130,24 @@ static enum rtune_status check_support(const struct rtune_problem *p, struct rtu
     return RTUNE_OK;
 }
 
+static enum rtune_status bad_size(const struct rtune_problem *problem, struct rtune_error *err) {
+    return rtune_err_set(err, RTUNE_INVALID,
+                         "problem: struct_size is %zu, this library has %zu (use RTUNE_PROBLEM)",
+                         problem->struct_size, sizeof *problem);
+}
+
+enum rtune_status rtune_problem_read(const struct rtune_problem *given,
+                                     struct rtune_problem *problem, struct rtune_error *err) {
+    if (!given) return rtune_err_set(err, RTUNE_INVALID, "problem: NULL");
+    if (!rtune_sized_read(problem, sizeof *problem, given, PROBLEM_OLDEST))
+        return bad_size(given, err);
+    return rtune_problem_check(problem, err);
+}
+
 enum rtune_status rtune_problem_check(const struct rtune_problem *problem,
                                       struct rtune_error *err) {
     if (!problem) return rtune_err_set(err, RTUNE_INVALID, "problem: NULL");
-    if (problem->struct_size != sizeof *problem)
-        return rtune_err_set(
-            err, RTUNE_INVALID,
-            "problem: struct_size is %zu, this library has %zu (use RTUNE_PROBLEM)",
-            problem->struct_size, sizeof *problem);
+    if (problem->struct_size != sizeof *problem) return bad_size(problem, err);
     if (!in_range(problem))
         return rtune_err_set(
             err, RTUNE_INVALID,
@@ -182,7 +194,10 @@ enum rtune_dtype rtune_result_dtype(const struct rtune_problem *problem) {
     return result_dtype(problem->op, problem->dtype, problem->acc);
 }
 
-size_t rtune_result_size(const struct rtune_problem *problem) {
+size_t rtune_result_size(const struct rtune_problem *given) {
+    struct rtune_problem full;
+    const struct rtune_problem *problem = &full;
+    if (!given || !rtune_sized_read(&full, sizeof full, given, PROBLEM_OLDEST)) return 0;
     if (!in_range(problem) || !(ops[problem->op].defined & BIT(problem->dtype))) return 0;
     size_t size = rtune_dtype_size(rtune_result_dtype(problem));
     if (ops[problem->op].result == RESULT_PAIR) return 2 * size;

@@ -127,21 +127,22 @@ static void explain_launch(const rtune *rt, const struct rtune_decision *d,
         out, "tree:     %s (same id, same bits, for one address of the input modulo 16)\n", id);
 }
 
-enum rtune_status rtune_explain(const rtune *rt, const struct rtune_problem *problem, char *text,
+enum rtune_status rtune_explain(const rtune *rt, const struct rtune_problem *given, char *text,
                                 size_t size, size_t *length, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_buf out;
+    struct rtune_problem problem;
     struct rtune_decision d;
     struct rtune_launch launch;
     rtune_buf_init(&out, EXPLAIN_MAX);
-    if (!rt || !problem || (!text && size > 0)) {
+    if (!rt || !given || (!text && size > 0)) {
         TRY(rtune_err_set(err, RTUNE_INVALID, "rtune_explain: rt, problem or text is NULL"));
     }
-    TRY(rtune_problem_check(problem, err));
+    TRY(rtune_problem_read(given, &problem, err));
     const struct rtune_index *index = rtune_current_index(rt);
-    rtune_decide(rt, index, problem, &d);
+    rtune_decide(rt, index, &problem, &d);
     rtune_launch_fill(rt, &d, rtune_prepared_find(rt, index, &d.problem, &d.config), NULL, &launch);
-    explain_problem(rt, problem, &d, &out);
+    explain_problem(rt, &problem, &d, &out);
     explain_stores(index, &out);
     explain_runs(rt, index, &d, d.problem.cache, &out);
     if (d.problem.cache != RTUNE_COLD) explain_runs(rt, index, &d, RTUNE_COLD, &out);

@@ -27,6 +27,7 @@
 #include "runtime/lookup.h"
 
 #include "base/num.h"
+#include "base/sized.h"
 #include "runtime/text.h"
 
 #include <string.h>
@@ -258,19 +259,34 @@ void rtune_launch_fill(const rtune *rt, const struct rtune_decision *d,
     describe(d, why, launch);
 }
 
-enum rtune_status rtune_lookup(const rtune *rt, const struct rtune_problem *problem,
-                               struct rtune_launch *launch, struct rtune_error *err) {
+enum rtune_status rtune_launch_check(const struct rtune_launch *given, struct rtune_error *err) {
+    if (given->struct_size >= RTUNE_SIZE_TO(struct rtune_launch, reason)) return RTUNE_OK;
+    return rtune_err_set(err, RTUNE_INVALID,
+                         "rtune_launch: struct_size is %zu, not %zu (start from RTUNE_LAUNCH_INIT)",
+                         given->struct_size, sizeof *given);
+}
+
+void rtune_launch_give(const struct rtune_launch *launch, struct rtune_launch *given) {
+    rtune_sized_write(given, launch, sizeof *launch);
+}
+
+enum rtune_status rtune_lookup(const rtune *rt, const struct rtune_problem *given_problem,
+                               struct rtune_launch *given_launch, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
+    struct rtune_problem problem;
     struct rtune_decision decision;
-    if (!rt || !problem || !launch) {
+    struct rtune_launch launch;
+    if (!rt || !given_problem || !given_launch) {
         TRY(rtune_err_set(err, RTUNE_INVALID, "rtune_lookup: rt, problem or launch is NULL"));
     }
-    TRY(rtune_problem_check(problem, err));
+    TRY(rtune_problem_read(given_problem, &problem, err));
+    TRY(rtune_launch_check(given_launch, err));
     const struct rtune_index *index = rtune_current_index(rt);
-    rtune_decide(rt, index, problem, &decision);
+    rtune_decide(rt, index, &problem, &decision);
     rtune_launch_fill(rt, &decision,
                       rtune_prepared_find(rt, index, &decision.problem, &decision.config), NULL,
-                      launch);
+                      &launch);
+    rtune_launch_give(&launch, given_launch);
 done:
     return status;
 }

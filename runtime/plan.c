@@ -25,13 +25,12 @@ enum rtune_status rtune_plan_create(rtune_plan **out, rtune *rt,
     if (!out || !rt || !problem) {
         TRY(rtune_err_set(err, RTUNE_INVALID, "rtune_plan_create: plan, rt or problem is NULL"));
     }
-    TRY(rtune_problem_check(problem, err));
     plan = calloc(1, sizeof *plan);
     if (!plan) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "rtune_plan_create: out of memory"));
     plan->rt = rt;
-    plan->problem = *problem;
+    TRY(rtune_problem_read(problem, &plan->problem, err));
     const struct rtune_index *index = rtune_current_index(rt);
-    rtune_decide(rt, index, problem, &decision);
+    rtune_decide(rt, index, &plan->problem, &decision);
     const enum rtune_status made = rtune_prepared_make(rt, index, &decision, 1, &failure);
     plan->kernel = rtune_prepared_find(rt, index, &decision.problem, &decision.config);
     if (!plan->kernel) {
@@ -61,30 +60,31 @@ static enum rtune_status zero(rtune_plan *plan, void *stream,
     return status;
 }
 
-enum rtune_status rtune_plan_reduce(rtune_plan *plan, const struct rtune_args *args, void *stream,
+enum rtune_status rtune_plan_reduce(rtune_plan *plan, const struct rtune_args *given, void *stream,
                                     struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_stream_state state = {0};
-    if (!plan || !args) {
+    struct rtune_args args;
+    if (!plan || !given) {
         TRY(rtune_err_set(err, RTUNE_INVALID, "rtune_plan_reduce: plan or args is NULL"));
     }
     rtune *rt = plan->rt;
-    const bool own = !args->workspace && rt->dev->cuda;
-    TRY(rtune_args_check(rt, &plan->problem, args, err));
+    TRY(rtune_args_read(rt, &plan->problem, given, &args, err));
+    const bool own = !args.workspace && rt->dev->cuda;
     TRY(rt->dev->ops->stream_state(rt->dev, stream, &state, err));
     if (own && plan->dirty) TRY(zero(plan, stream, &state, err));
     const struct rtune_enqueue call = {
         .problem = &plan->problem,
-        .args = args,
+        .args = &args,
         .kernel = plan->kernel->kernel,
-        .workspace = own ? plan->workspace : args->workspace,
+        .workspace = own ? plan->workspace : args.workspace,
         .stream = stream,
         .grid = plan->launch.grid,
     };
     status = rtune_enqueue(rt, &call, err);
     if (status != RTUNE_OK && own) plan->dirty = true;
     TRY(status);
-    if (args->launch) *args->launch = plan->launch;
+    if (args.launch) rtune_launch_give(&plan->launch, args.launch);
 done:
     return status;
 }

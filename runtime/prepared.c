@@ -79,6 +79,10 @@ const struct rtune_prepared *rtune_prepared_builtin(const rtune *rt,
     return find(&rt->kernels, &kind, &config, &slot);
 }
 
+bool rtune_prepared_full(const rtune *rt) {
+    return atomic_load_explicit(&rt->kernels.count, memory_order_relaxed) >= RTUNE_PREPARED_MAX;
+}
+
 /* ---- open and close ----------------------------------------------------------------------------
  */
 

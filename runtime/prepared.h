@@ -39,7 +39,7 @@ struct rtune_kernels {
     _Atomic(struct rtune_prepared *) slots[RTUNE_PREPARED_SLOTS]; /* open addressing */
     pthread_mutex_t lock;                                         /* guards all below */
     struct rtune_prepared *all;
-    uint32_t count;
+    _Atomic uint32_t count; /* entries; read without the lock */
     rtune_nvrtc *nvrtc;
     bool nvrtc_tried;
     struct rtune_error nvrtc_error;
@@ -58,8 +58,12 @@ const struct rtune_prepared *rtune_prepared_find(const rtune *rt, const struct r
 const struct rtune_prepared *rtune_prepared_builtin(const rtune *rt,
                                                     const struct rtune_problem *problem);
 
+/* Is there no room for another entry? Lock-free. */
+bool rtune_prepared_full(const rtune *rt);
+
 /* Make entries for some decisions: a stored cubin, else a compiled one, else the built-in instance
- * with a reason. Fails (DEVICE) only where nothing at all can serve one of them, and for NO_MEMORY.
+ * with a reason; none for those that there is no room for. Fails (DEVICE) only where nothing at all
+ * can serve one of them, and for NO_MEMORY.
  */
 enum rtune_status rtune_prepared_make(rtune *rt, const struct rtune_index *index,
                                       const struct rtune_decision *decisions, size_t count,

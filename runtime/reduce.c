@@ -7,8 +7,10 @@
 #include "runtime/lookup.h"
 
 #include "base/num.h"
+#include "base/sized.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- arguments ---------------------------------------------------------------------------------
  */
@@ -48,14 +50,16 @@ static enum rtune_status check_workspace(const rtune *rt, const struct rtune_arg
     return RTUNE_OK;
 }
 
-enum rtune_status rtune_args_check(const rtune *rt, const struct rtune_problem *problem,
-                                   const struct rtune_args *args, struct rtune_error *err) {
+enum rtune_status rtune_args_read(const rtune *rt, const struct rtune_problem *problem,
+                                  const struct rtune_args *given, struct rtune_args *args,
+                                  struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    if (args->struct_size != sizeof *args) {
+    if (!rtune_sized_read(args, sizeof *args, given, RTUNE_SIZE_TO(struct rtune_args, launch))) {
         TRY(rtune_err_set(err, RTUNE_INVALID,
                           "rtune_args: struct_size is %zu, not %zu (start from RTUNE_ARGS)",
-                          args->struct_size, sizeof *args));
+                          given->struct_size, sizeof *args));
     }
+    if (args->launch) TRY(rtune_launch_check(args->launch, err));
     TRY(check_input("in", args->in, problem, err));
     if (problem->op == RTUNE_DOT) {
         TRY(check_input("in2", args->in2, problem, err));
@@ -109,7 +113,7 @@ static enum rtune_status find_kernel(rtune *rt, const struct rtune_index *index,
     enum rtune_status status = RTUNE_OK;
     struct rtune_error failure = {0};
     const struct rtune_prepared *p = rtune_prepared_find(rt, index, &d->problem, &d->config);
-    if (!p && !capturing) {
+    if (!p && !capturing && !rtune_prepared_full(rt)) {
         status = rtune_prepared_make(rt, index, d, 1, &failure);
         p = rtune_prepared_find(rt, index, &d->problem, &d->config);
     }
@@ -143,32 +147,38 @@ static enum rtune_status launch(rtune *rt, struct rtune_enqueue *call,
     return status;
 }
 
-enum rtune_status rtune_reduce(rtune *rt, const struct rtune_problem *problem,
-                               const struct rtune_args *args, void *stream,
+enum rtune_status rtune_reduce(rtune *rt, const struct rtune_problem *given_problem,
+                               const struct rtune_args *given_args, void *stream,
                                struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_stream_state state = {0};
+    struct rtune_problem problem;
+    struct rtune_args args;
     struct rtune_decision decision;
     const struct rtune_prepared *kernel = NULL;
     const char *why = NULL;
-    if (!rt || !problem || !args) {
+    if (!rt || !given_problem || !given_args) {
         TRY(rtune_err_set(err, RTUNE_INVALID, "rtune_reduce: rt, problem or args is NULL"));
     }
-    TRY(rtune_problem_check(problem, err));
-    TRY(rtune_args_check(rt, problem, args, err));
+    TRY(rtune_problem_read(given_problem, &problem, err));
+    TRY(rtune_args_read(rt, &problem, given_args, &args, err));
     TRY(rt->dev->ops->stream_state(rt->dev, stream, &state, err));
     const struct rtune_index *index = rtune_current_index(rt);
-    rtune_decide(rt, index, problem, &decision);
+    rtune_decide(rt, index, &problem, &decision);
     TRY(find_kernel(rt, index, &decision, state.capturing, &kernel, &why, err));
     struct rtune_enqueue call = {
-        .problem = problem,
-        .args = args,
+        .problem = &problem,
+        .args = &args,
         .kernel = kernel->kernel,
         .stream = stream,
         .grid = rtune_served_grid(rt, &decision, kernel),
     };
     TRY(launch(rt, &call, &state, err));
-    if (args->launch) rtune_launch_fill(rt, &decision, kernel, why, args->launch);
+    if (args.launch) {
+        struct rtune_launch record;
+        rtune_launch_fill(rt, &decision, kernel, why, &record);
+        rtune_launch_give(&record, args.launch);
+    }
 done:
     return status;
 }
@@ -189,13 +199,25 @@ enum rtune_status rtune_prepare(rtune *rt, const struct rtune_problem *problems,
                           count));
     }
     const struct rtune_index *index = rtune_current_index(rt);
+    const char *given = (const char *)problems; /* each as large as it says */
     for (size_t i = 0; i < count; i++) {
-        status = rtune_problem_check(&problems[i], err);
+        struct rtune_problem problem;
+        size_t size;
+        memcpy(&size, given, sizeof size);
+        status =
+            rtune_problem_read((const struct rtune_problem *)(const void *)given, &problem, err);
         if (status != RTUNE_OK) rtune_err_prefix(err, "problem %zu", i);
         TRY(status);
-        rtune_decide(rt, index, &problems[i], &decisions[i]);
+        rtune_decide(rt, index, &problem, &decisions[i]);
+        given += size;
     }
     TRY(rtune_prepared_make(rt, index, decisions, count, err));
+    for (size_t i = 0; i < count; i++) {
+        const struct rtune_decision *d = &decisions[i];
+        if (rtune_prepared_find(rt, index, &d->problem, &d->config)) continue;
+        TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "problem %zu: no room to prepare another kernel",
+                          i));
+    }
 done:
     free(decisions);
     return status;

@@ -2,17 +2,22 @@
 /* runtime/rtune.c: opening, reloading and closing a handle, and what it tells about itself. */
 #include "runtime/rtune_int.h"
 
+#include "base/sized.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-static enum rtune_status check_options(const struct rtune_options *opts, struct rtune_error *err) {
-    if (opts && opts->struct_size != sizeof *opts) {
-        return rtune_err_set(err, RTUNE_INVALID,
-                             "rtune_options: struct_size is %zu, not %zu (start from "
-                             "RTUNE_OPTIONS_INIT)",
-                             opts->struct_size, sizeof *opts);
-    }
-    return RTUNE_OK;
+/* The caller's options, of this or an earlier version of the interface, or what NULL stands for. */
+static enum rtune_status read_options(const struct rtune_options *given, struct rtune_options *opts,
+                                      struct rtune_error *err) {
+    static const struct rtune_options none = RTUNE_OPTIONS_INIT;
+    if (!given) given = &none;
+    if (rtune_sized_read(opts, sizeof *opts, given, RTUNE_SIZE_TO(struct rtune_options, threads)))
+        return RTUNE_OK;
+    return rtune_err_set(
+        err, RTUNE_INVALID,
+        "rtune_options: struct_size is %zu, not %zu (start from RTUNE_OPTIONS_INIT)",
+        given->struct_size, sizeof *opts);
 }
 
 /* A handle with its log and option texts, and nothing behind it. */
@@ -20,17 +25,14 @@ static enum rtune_status new_handle(const struct rtune_options *opts, rtune **ou
                                     struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     rtune *rt = NULL;
-    TRY(check_options(opts, err));
     rt = calloc(1, sizeof *rt);
     if (!rt) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "rtune_open: out of memory"));
     pthread_mutex_init(&rt->reload_lock, NULL);
     pthread_mutex_init(&rt->kernels.lock, NULL);
     rt->log.level = RTUNE_LOG_DEBUG; /* the application's function chooses what to show */
-    if (opts) {
-        rt->log.fn = opts->log;
-        rt->log.user = opts->log_user;
-    }
-    if (opts && opts->store) {
+    rt->log.fn = opts->log;
+    rt->log.user = opts->log_user;
+    if (opts->store) {
         rt->store = strdup(opts->store);
         if (!rt->store) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "rtune_open: out of memory"));
     }
@@ -65,22 +67,23 @@ static enum rtune_status fill_handle(rtune *rt, rtune_device *dev, const struct 
     atomic_store_explicit(&rt->index, index, memory_order_release);
     TRY(rtune_kernels_open(rt, err));
     if (dev->cuda) {
-        TRY(rtune_workspaces_open(&rt->workspaces, dev, opts ? opts->workspaces : 0, &rt->log,
-                                  err));
+        TRY(rtune_workspaces_open(&rt->workspaces, dev, opts->workspaces, &rt->log, err));
     }
 done:
     return status;
 }
 
-enum rtune_status rtune_open_on(rtune **out, rtune_device *dev, const struct rtune_options *opts,
+enum rtune_status rtune_open_on(rtune **out, rtune_device *dev, const struct rtune_options *given,
                                 struct rtune_error *err) {
     rtune *rt = NULL;
-    enum rtune_status status = new_handle(opts, &rt, err);
+    struct rtune_options opts;
+    enum rtune_status status = read_options(given, &opts, err);
+    if (status == RTUNE_OK) status = new_handle(&opts, &rt, err);
     if (status != RTUNE_OK) {
         rtune_device_close(dev);
         return status;
     }
-    TRY(fill_handle(rt, dev, opts, err));
+    TRY(fill_handle(rt, dev, &opts, err));
     *out = rt;
     rt = NULL;
 done:
@@ -88,20 +91,22 @@ done:
     return status;
 }
 
-enum rtune_status rtune_open(rtune **out, const struct rtune_options *opts,
+enum rtune_status rtune_open(rtune **out, const struct rtune_options *given,
                              struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
+    struct rtune_options opts;
     rtune *rt = NULL;
     rtune_device *dev = NULL;
     if (!out) TRY(rtune_err_set(err, RTUNE_INVALID, "rtune_open: rt is NULL"));
-    TRY(new_handle(opts, &rt, err));
+    TRY(read_options(given, &opts, err));
+    TRY(new_handle(&opts, &rt, err));
     const struct rtune_device_request request = {
-        .spec = opts ? opts->device : NULL,
-        .threads = opts ? opts->threads : 0,
+        .spec = opts.device,
+        .threads = opts.threads,
         .log = &rt->log,
     };
     TRY(rtune_device_open(&request, &dev, err));
-    TRY(fill_handle(rt, dev, opts, err));
+    TRY(fill_handle(rt, dev, &opts, err));
     *out = rt;
     rt = NULL;
 done:

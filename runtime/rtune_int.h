@@ -40,9 +40,15 @@ static inline const struct rtune_index *rtune_current_index(const rtune *rt) {
     return atomic_load_explicit(&rt->index, memory_order_acquire);
 }
 
-/* INVALID if args does not fit the checked problem (NULLs, alignment, sizes, in2). */
-enum rtune_status rtune_args_check(const rtune *rt, const struct rtune_problem *problem,
-                                   const struct rtune_args *args, struct rtune_error *err);
+/* The caller's arguments, of this or an earlier version of the interface, as those of this version.
+ * INVALID if they do not fit the checked problem (NULLs, alignment, sizes, in2) or their launch
+ * record has no size. */
+enum rtune_status rtune_args_read(const rtune *rt, const struct rtune_problem *problem,
+                                  const struct rtune_args *given, struct rtune_args *args,
+                                  struct rtune_error *err);
+/* INVALID unless a record is as large as that of 0.1.0; and a record into the caller's. */
+enum rtune_status rtune_launch_check(const struct rtune_launch *given, struct rtune_error *err);
+void rtune_launch_give(const struct rtune_launch *launch, struct rtune_launch *given);
 
 /* Enqueue one reduction. problem is the caller's (its n and flags count). */
 struct rtune_enqueue {

@@ -40,7 +40,7 @@ int cmd_explain(struct cli *cli) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_error err;
     struct rtune_problem problem;
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     struct json json;
     rtune *rt = NULL;
     char *text = NULL;

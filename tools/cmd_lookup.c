@@ -9,7 +9,7 @@ int cmd_lookup(struct cli *cli) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_error err;
     struct rtune_problem problem;
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     struct json json;
     rtune *rt = NULL;
     int code = CLI_OK;

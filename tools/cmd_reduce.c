@@ -208,7 +208,7 @@ int cmd_reduce(struct cli *cli) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_error err;
     struct rtune_problem problem;
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     struct datafile file = {.fd = -1};
     struct target target;
     unsigned char result[16] = {0};

@@ -16,6 +16,12 @@
  * rtune_prepare, rtune_reduce, rtune_plan_create and rtune_reload. rtune_close needs exclusive use.
  * An rtune_plan is used by one thread at a time; different plans are independent.
  *
+ * Sizes: rtune_problem, rtune_launch, rtune_options and rtune_args begin with struct_size, which
+ * the caller sets, best by their _INIT macros. A later version adds fields at their ends, where 0
+ * means what was before. It takes every size from that of 0.1.0 up to its own, reads what is
+ * missing as 0, and fills a record as far as the caller's reaches; other sizes are INVALID, but a
+ * record may be larger than the library's.
+ *
  * CUDA: nothing is initialised when the library is loaded; the driver is first touched by
  * rtune_open. Streams are passed as void * (a CUstream or cudaStream_t; NULL is the legacy default
  * stream).
@@ -249,7 +255,7 @@ enum rtune_kernel_source {
 
 /* What is, or was, launched for a problem: the launch record. */
 struct rtune_launch {
-    size_t struct_size; /* set by the library */
+    size_t struct_size; /* sizeof(struct rtune_launch), set by RTUNE_LAUNCH_INIT */
     enum rtune_source source;
     enum rtune_kernel_source kernel;
     struct rtune_config config; /* as served, after any fall-back */
@@ -263,6 +269,13 @@ struct rtune_launch {
     double predicted_us;        /* time measured by the tuner at tuned_n; 0 if unknown */
     char reason[160];           /* one line for people */
 };
+#define RTUNE_LAUNCH_INIT                                                                          \
+    {                                                                                              \
+        sizeof(struct rtune_launch), RTUNE_FROM_BUILTIN, RTUNE_KERNEL_NONE,                        \
+            {RTUNE_CASCADED,  0, 0, {RTUNE_GRID_BLOCKS, 0}, RTUNE_LOAD_PLAIN, RTUNE_FINISH_ONE,    \
+             RTUNE_MAP_STRIP, 0},                                                                  \
+            0, 0, 0, false, false, 0, 0.0, ""                                                      \
+    }
 
 /* ---- library handle -------------------------------------------------------------------------- */
 
@@ -318,8 +331,9 @@ RTUNE_API bool rtune_store_at(const rtune *rt, uint32_t k, struct rtune_store_in
 
 /* ---- lookup ---------------------------------------------------------------------------------- */
 
-/* The launch to use for a problem. Lock-free, allocation-free, no file; never fails for a valid,
- * supported problem (worst case: the built-in config). Errors: INVALID, UNSUPPORTED. */
+/* The launch to use for a problem; *launch starts from RTUNE_LAUNCH_INIT. Lock-free,
+ * allocation-free, no file; never fails for a valid, supported problem (worst case: the built-in
+ * config). Errors: INVALID, UNSUPPORTED. */
 RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_lookup(const rtune *rt,
                                                          const struct rtune_problem *problem,
                                                          struct rtune_launch *launch,
@@ -347,7 +361,7 @@ struct rtune_args {
     void *workspace;    /* NULL: the library's; else rtune_workspace_size bytes, zeroed before the
                            first use, aligned to 256, never in flight twice at the same time */
     size_t workspace_bytes;
-    struct rtune_launch *launch; /* NULL, or gets the launch record */
+    struct rtune_launch *launch; /* NULL, or gets the launch record; start from RTUNE_LAUNCH_INIT */
 };
 #define RTUNE_ARGS_INIT(in_, out_)                                                                 \
     { sizeof(struct rtune_args), (in_), NULL, (out_), 1.0, NULL, 0, NULL }
@@ -362,7 +376,8 @@ struct rtune_args {
 RTUNE_API size_t rtune_workspace_size(const rtune *rt);
 
 /* Load the kernels for some problems now, so that the first rtune_reduce is as fast as the second.
- */
+ * Errors: INVALID, UNSUPPORTED, DEVICE (nothing can serve one of them), NO_MEMORY (also where the
+ * handle has no room for more kernels). Some of them may be loaded then. */
 RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_prepare(rtune *rt,
                                                           const struct rtune_problem *problems,
                                                           size_t count, struct rtune_error *err);

@@ -92,7 +92,7 @@ static void first_call_in_capture(void) {
     CUstream s;
     CUgraph graph;
     CUgraphExec exec;
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     size_t before, after, total;
     CU(cu.cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     CU(cu.cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));

@@ -49,7 +49,7 @@ int main(void) {
     const char *path = getenv("RTUNE_TRACE_FILE");
     const uint64_t n = 1u << 16; /* a size whose winner is rarely the built-in instance */
     struct rtune_error err;
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     struct rtune_device_request request = {.spec = "cuda:0"};
     rtune_device *dev = NULL;
     rtune *rt = NULL;

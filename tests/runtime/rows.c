@@ -125,7 +125,7 @@ rtune *toy_open(struct toy *toy, const char *store) {
 }
 
 struct rtune_launch served(const rtune *rt, const struct rtune_problem *problem) {
-    struct rtune_launch launch = {0};
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     struct rtune_error err = {0};
     if (rtune_lookup(rt, problem, &launch, &err) != RTUNE_OK) fail_msg("%s", err.message);
     assert_int_equal(launch.struct_size, sizeof launch);

@@ -27,7 +27,7 @@ static void test_first_call(void **state) {
     (void)state;
     struct gpu gpu;
     struct rtune_error err = {0};
-    struct rtune_launch l;
+    struct rtune_launch l = RTUNE_LAUNCH_INIT;
     gpu_start(&gpu);
     gpu_nvrtc.present = gpu_nvrtc.works = true;
     gpu_write_store(&gpu, scratch_path("capture.db"), "block=64,grid=4", true);
@@ -66,7 +66,7 @@ static void test_prepared(void **state) {
     (void)state;
     struct gpu gpu;
     struct rtune_error err = {0};
-    struct rtune_launch l;
+    struct rtune_launch l = RTUNE_LAUNCH_INIT;
     gpu_start(&gpu);
     gpu_write_store(&gpu, scratch_path("capture.db"), "block=64,grid=4", true);
     gpu_open(&gpu, scratch_path("capture.db"), 0);

@@ -41,7 +41,7 @@ static void test_reduce(void **state) {
     (void)state;
     struct gpu gpu;
     struct rtune_error err = {0};
-    struct rtune_launch l;
+    struct rtune_launch l = RTUNE_LAUNCH_INIT;
     gpu_start(&gpu);
     gpu_write_store(&gpu, scratch_path("hot.db"), "block=64,grid=4", true);
     gpu_open(&gpu, scratch_path("hot.db"), 2);
@@ -71,7 +71,7 @@ static void test_prepared_plan_and_capture(void **state) {
     (void)state;
     struct gpu gpu;
     struct rtune_error err = {0};
-    struct rtune_launch l;
+    struct rtune_launch l = RTUNE_LAUNCH_INIT;
     rtune_plan *plan = NULL;
     CUgraph graph = NULL;
     const struct rtune_problem p = GPU_SUM;

@@ -15,7 +15,7 @@ static const char tuned[] = "block=96,items=32,grid=3,finish=last,map=chunk";
 static bool check_kernel(struct gpu *gpu, enum rtune_kernel_source source, const char *config,
                          const char *words) {
     struct rtune_error err = {0};
-    struct rtune_launch l;
+    struct rtune_launch l = RTUNE_LAUNCH_INIT;
     struct rtune_config expected = rtune_config_default(&GPU_SUM, true);
     CUstream stream = gpu_stream(gpu);
     if (gpu_reduce(gpu, 0, stream, &l, &err) != RTUNE_OK) fail_msg("%s", err.message);

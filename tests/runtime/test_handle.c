@@ -35,7 +35,7 @@ static void hear(void *user, enum rtune_log_level level, const char *message) {
 static void test_no_kernels(void **state) {
     (void)state;
     struct rtune_error err = {0};
-    struct rtune_launch l;
+    struct rtune_launch l = RTUNE_LAUNCH_INIT;
     rtune_plan *plan = NULL;
     struct toy *toy = toy_new(NULL);
     toy->no_builtin = toy->no_image = true;
@@ -78,13 +78,16 @@ static void test_one_missing(void **state) {
 static void test_full(void **state) {
     (void)state;
     struct rtune_error err = {0};
-    struct rtune_launch l;
+    struct rtune_launch l = RTUNE_LAUNCH_INIT;
     write_store("block=96,grid=7");
     struct toy *toy = toy_new(NULL);
     rtune *rt = toy_open(toy, scratch_path("tune.db"));
     const uint32_t count = rt->kernels.count;
     rt->kernels.count = RTUNE_PREPARED_MAX;
     const uint64_t kernels = toy->kernels;
+    assert_int_equal(rtune_prepare(rt, &problem, 1, &err), RTUNE_NO_MEMORY);
+    assert_non_null(strstr(err.message, "problem 0: no room"));
+    pthread_mutex_lock(&rt->kernels.lock); /* as if another thread prepared: nobody waits for it */
     for (int i = 0; i < 3; i++) {
         assert_int_equal(reduce(rt, &l, &err), RTUNE_OK);
         assert_true(l.fell_back);
@@ -94,6 +97,7 @@ static void test_full(void **state) {
         assert_int_equal(toy->last.grid, 7);
         assert_int_equal(toy->last_block, l.block);
     }
+    pthread_mutex_unlock(&rt->kernels.lock);
     assert_int_equal(toy->kernels, kernels);
     rt->kernels.count = count;
     rtune_close(rt);
@@ -104,7 +108,7 @@ static void test_request(void **state) {
     (void)state;
     static float in[2000];
     static float out;
-    struct rtune_launch l;
+    struct rtune_launch l = RTUNE_LAUNCH_INIT;
     struct toy *toy = toy_new(NULL);
     rtune *rt = toy_open(toy, "none");
     struct rtune_problem p = problem;

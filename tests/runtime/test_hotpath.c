@@ -37,7 +37,7 @@ static void test_lookup(void **state) {
     static const uint64_t sizes[] = {1, 64, 100, 1 << 20, 12345678, UINT64_C(1) << 33};
     write_store(scratch_path("hot.db"));
     rtune *rt = toy_open(toy_new(NULL), scratch_path("hot.db"));
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     struct rtune_problem p;
     const uint64_t before = alloc_count();
     for (size_t k = 0; rtune_problem_at(k, &p); k++) {
@@ -78,7 +78,7 @@ static void test_reduce(void **state) {
         total += in[i] = (float)(i % 3);
     if (rtune_open(&rt, &opts, &err) != RTUNE_OK) fail_msg("%s", err.message);
     const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 100000);
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     struct rtune_args a = RTUNE_ARGS(in, &out);
     rtune_plan *plan = NULL;
     a.launch = &launch;

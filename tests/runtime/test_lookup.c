@@ -16,7 +16,7 @@ static void check(const rtune *rt, uint64_t n, enum rtune_source source, const c
 static void test_nothing_tuned(void **state) {
     (void)state;
     rtune *rt = toy_open(toy_new(NULL), scratch_path("absent.db"));
-    struct rtune_launch l;
+    struct rtune_launch l = RTUNE_LAUNCH_INIT;
     check(rt, 1000, RTUNE_FROM_BUILTIN, "", "nothing tuned");
     check(rt, 0, RTUNE_FROM_BUILTIN, "", "nothing tuned");
     check(rt, UINT64_MAX >> 3, RTUNE_FROM_BUILTIN, "", "nothing tuned");
@@ -248,8 +248,12 @@ static void test_bad_arguments(void **state) {
     (void)state;
     rtune *rt = toy_open(toy_new(NULL), "none");
     struct rtune_problem p = SUM_F32(1000);
-    struct rtune_launch l;
+    struct rtune_launch l = RTUNE_LAUNCH_INIT;
     struct rtune_error err = {0};
+    memset(&l, 0x5a, sizeof l);
+    l.struct_size = sizeof l - sizeof l.reason;
+    assert_int_equal(rtune_lookup(rt, &p, &l, &err), RTUNE_INVALID);
+    assert_non_null(strstr(err.message, "RTUNE_LAUNCH_INIT"));
     memset(&l, 0x5a, sizeof l);
     assert_int_equal(rtune_lookup(NULL, &p, &l, &err), RTUNE_INVALID);
     assert_int_equal(rtune_lookup(rt, NULL, &l, &err), RTUNE_INVALID);
@@ -267,6 +271,24 @@ static void test_bad_arguments(void **state) {
     assert_int_equal(rtune_lookup(rt, &p, &l, &err), RTUNE_UNSUPPORTED);
     for (size_t i = 0; i < sizeof l; i++)
         assert_int_equal(((unsigned char *)&l)[i], 0x5a);
+    rtune_close(rt);
+}
+
+/* A program of a later version: its record is larger, and what this library does not know stays. */
+static void test_larger_record(void **state) {
+    (void)state;
+    rtune *rt = toy_open(toy_new(NULL), "none");
+    struct {
+        struct rtune_launch launch;
+        unsigned char more[16];
+    } later;
+    memset(&later, 0x5a, sizeof later);
+    later.launch.struct_size = sizeof later;
+    assert_int_equal(rtune_lookup(rt, &SUM_F32(1000), &later.launch, NULL), RTUNE_OK);
+    assert_int_equal(later.launch.struct_size, sizeof later);
+    assert_int_equal(later.launch.source, RTUNE_FROM_BUILTIN);
+    for (size_t i = 0; i < sizeof later.more; i++)
+        assert_int_equal(later.more[i], 0x5a);
     rtune_close(rt);
 }
 
@@ -319,7 +341,7 @@ int main(void) {
         cmocka_unit_test(test_cache_states),  cmocka_unit_test(test_similar),
         cmocka_unit_test(test_file_order),    cmocka_unit_test(test_stale),
         cmocka_unit_test(test_canonical),     cmocka_unit_test(test_bad_arguments),
-        cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_explain),       cmocka_unit_test(test_larger_record),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

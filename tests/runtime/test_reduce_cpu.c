@@ -122,6 +122,10 @@ static void test_arguments(void **state) {
     memset(untouched, 0xab, sizeof untouched);
     a.struct_size = 3;
     check_refused(p, a, RTUNE_INVALID, "struct_size");
+    struct rtune_launch unsized = RTUNE_LAUNCH_INIT;
+    unsized.struct_size = 0;
+    a = good, a.launch = &unsized;
+    check_refused(p, a, RTUNE_INVALID, "RTUNE_LAUNCH_INIT");
     a = good, a.in = NULL;
     check_refused(p, a, RTUNE_INVALID, "in is NULL");
     a = good, a.out = NULL;
@@ -179,7 +183,7 @@ static void test_prepare(void **state) {
 static void test_plan(void **state) {
     (void)state;
     struct rtune_error err = {0};
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     const double in[] = {3, -4, 5};
     double out = 0;
     rtune_plan *plan = NULL;
@@ -212,7 +216,7 @@ static void test_tuned_instances(void **state) {
         char text[64];
         rtune *tuned = NULL;
         float out = -1;
-        struct rtune_launch launch;
+        struct rtune_launch launch = RTUNE_LAUNCH_INIT;
         const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 70000);
         struct rtune_args a = RTUNE_ARGS(in, &out);
         a.launch = &launch;

@@ -80,7 +80,7 @@ struct readers {
 static void *read_main(void *user) {
     struct readers *r = user;
     for (int i = 0; i < LEAST || !atomic_load(&r->stop); i++) {
-        struct rtune_launch l;
+        struct rtune_launch l = RTUNE_LAUNCH_INIT;
         char text[2048];
         if (rtune_lookup(r->rt, &problem, &l, NULL) != RTUNE_OK || l.source != RTUNE_FROM_EXACT) {
             atomic_fetch_add(&r->wrong, 1);

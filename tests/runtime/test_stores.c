@@ -201,7 +201,7 @@ static void test_locked(void **state) {
     struct heard heard;
     sqlite3 *holder = NULL;
     const char *path = scratch_path("locked.db");
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 3);
     write_good(path);
     assert_int_equal(sqlite3_open_v2(path, &holder, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);

@@ -38,7 +38,7 @@ static void expect(struct shared *s, bool right) {
 static void reduce(struct shared *s, uint64_t n, void *stream, bool planned) {
     int64_t out = -1;
     const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, n);
-    struct rtune_launch launch;
+    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     struct rtune_args a = RTUNE_ARGS(input, &out);
     a.launch = &launch;
     if (planned) {
@@ -58,7 +58,7 @@ static void *thread_main(void *user) {
     struct shared *s = t->shared;
     struct rtune_rng rng = {s->seed + t->number * 1000, 0};
     for (int i = 0; i < ROUNDS; i++) {
-        struct rtune_launch launch;
+        struct rtune_launch launch = RTUNE_LAUNCH_INIT;
         char text[2048];
         const uint64_t n = 1 + rtune_rng_below(&rng, N);
         void *stream = (void *)(uintptr_t)(1 + rtune_rng_below(&rng, 24));
