@@ -199,6 +199,18 @@ enum rtune_status rtune_work_peek(const char *store_path, const struct rtune_ide
                                   bool *exists, uint64_t *trials, struct rtune_error *err);
 enum rtune_status rtune_work_begin(rtune_work *work, struct rtune_session *session,
                                    const char *config_text, struct rtune_error *err);
+/* How much the last run in a work database has in common with a session that would begin now: the
+ * kernels' source, the NVRTC and the driver, so that a trial of one holds for the other; and the
+ * search space too. Both false for an empty one. */
+struct rtune_work_match {
+    bool kernels, space;
+};
+enum rtune_status rtune_work_compare(rtune_work *work, const struct rtune_session *session,
+                                     const char *config_text, struct rtune_work_match *match,
+                                     struct rtune_error *err);
+/* Copy the trials of a work database in which no session has begun to samples.db, then empty it.
+ * Its winners, if there are any, are dropped. */
+enum rtune_status rtune_work_retire(rtune_work *work, struct rtune_error *err);
 /* Store the session's fields again (clocks at its end, temperature); session->id stays. */
 enum rtune_status rtune_work_update(rtune_work *work, const struct rtune_session *session,
                                     struct rtune_error *err);

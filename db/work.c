@@ -329,6 +329,47 @@ done:
     return status;
 }
 
+/* ---- what another session left --------------------------------------------------------------- */
+
+enum rtune_status rtune_work_compare(rtune_work *work, const struct rtune_session *session,
+                                     const char *config_text, struct rtune_work_match *match,
+                                     struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    sqlite3_stmt *select = NULL;
+    bool row = false;
+    if (work->db == NULL) TRY(rtune_err_set(err, RTUNE_INVALID, "%s: is published", work->path));
+    TRY(rtune_sql_prepare(work->db, RTUNE_SQL_RUN_MATCH, &select, err));
+    if (sqlite3_bind_text(select, 1, session->source_hash, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
+        sqlite3_bind_text(select, 2, session->driver, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
+        sqlite3_bind_text(select, 3, config_text, -1, SQLITE_TRANSIENT) != SQLITE_OK ||
+        sqlite3_bind_text(select, 4, session->nvrtc, -1, SQLITE_TRANSIENT) != SQLITE_OK)
+        TRY(rtune_sql_fail(work->db, err));
+    TRY(rtune_sql_step(select, &row, err));
+    int found = row ? sqlite3_column_int(select, 0) : 0;
+    match->kernels = found >= 1;
+    match->space = found >= 2;
+done:
+    sqlite3_finalize(select);
+    return status;
+}
+
+enum rtune_status rtune_work_retire(rtune_work *work, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    char samples[RTUNE_DB_PATH];
+    if (work->db == NULL || work->session != 0)
+        TRY(rtune_err_set(err, RTUNE_INVALID, "%s: a session has begun", work->path));
+    TRY(rtune_sql_run(work->db, RTUNE_SQL_SESSION_ABANDON, err));
+    TRY(rtune_samples_path(work->store, samples, sizeof samples, err));
+    TRY(rtune_samples_merge(samples, work->db, &work->identity, &work->io, err));
+    rtune_sql_close(work->db);
+    work->db = NULL;
+    TRY(delete_files(work->path, err));
+    status = open_database(work, err);
+    if (status != RTUNE_OK) rtune_err_prefix(err, "%s", work->path);
+done:
+    return status;
+}
+
 /* ---- publishing ------------------------------------------------------------------------------ */
 
 static enum rtune_status end_session(rtune_work *work, const char *outcome,

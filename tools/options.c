@@ -71,9 +71,12 @@ static const struct cli_option options[] = {
      "Time for each device, as 500ms, 60s, 5m or 2h; what is decided by then is stored. 5m if not "
      "given.",
      AT(budget_s), AT(has_budget), 0, BUDGET_MIN_MS, BUDGET_MAX_MS, false},
-    {"resume", 0, CLI_KIND_FLAG, NULL, BIT(CLI_TUNE), "Continue an unfinished session.", AT(resume),
-     0, 0, 0, 0, false},
-    {"fresh", 0, CLI_KIND_FLAG, NULL, BIT(CLI_TUNE), "Drop an unfinished session and start anew.",
+    {"resume", 0, CLI_KIND_FLAG, NULL, BIT(CLI_TUNE),
+     "Continue an unfinished session, also one of another search space.", AT(resume), 0, 0, 0, 0,
+     false},
+    {"fresh", 0, CLI_KIND_FLAG, NULL, BIT(CLI_TUNE),
+     "Drop an unfinished session and start anew. With neither, one of the same search space, "
+     "kernels and driver is continued.",
      AT(fresh), 0, 0, 0, 0, false},
     {"seed", 0, CLI_KIND_U64, "NUMBER", BIT(CLI_TUNE),
      "Seed of everything random: test data and the order of candidates. 1 if not given.", AT(seed),

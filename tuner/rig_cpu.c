@@ -62,9 +62,9 @@ static enum rtune_status need_kernel(struct cpu_rig *rig, struct rtune_error *er
     const struct rtune_config config = rtune_config_default(&floor_problem, false);
     if (rig->kernel != NULL) return RTUNE_OK;
     TRY(dev->ops->kernel_open(dev, &floor_problem, &config, NULL, 0, &rig->kernel, err));
-    rig->grid = rtune_grid_resolve(&config, floor_problem.dtype,
-                                   rig->other_bytes / sizeof(*rig->other), dev->units,
-                                   dev->ops->kernel_resident(rig->kernel));
+    rig->grid =
+        rtune_grid_resolve(&config, floor_problem.dtype, rig->other_bytes / sizeof(*rig->other),
+                           dev->units, dev->ops->kernel_resident(rig->kernel));
 done:
     return status;
 }

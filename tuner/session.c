@@ -164,26 +164,54 @@ static void read_clocks(struct rtune_tuning *t, bool start) {
     t->row.temperature_c = info->temperature_c;
 }
 
+/* An unfinished session's trials are used if they are of the same kernels and driver, and, unless
+ * --resume asks for it, of the same search space. Else they are put into the samples first. */
+static enum rtune_status take_over(struct rtune_tuning *t, uint64_t trials,
+                                   struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct rtune_work_match match = {false, false};
+    unsigned long long count = trials;
+    TRY(rtune_work_compare(t->work, &t->row, rtune_space_text(t->space), &match, err));
+    t->resumed = match.kernels && (match.space || t->options->resume);
+    if (t->resumed) {
+        if (!t->options->resume)
+            rtune_tuning_warn(
+                t, "going on from an unfinished session with %llu trials (--fresh starts anew)",
+                count);
+        goto done;
+    }
+    TRY(rtune_work_retire(t->work, err));
+    rtune_tuning_warn(t,
+                      "an unfinished session with %llu trials had %s: its trials are kept in the "
+                      "samples, and this session starts anew",
+                      count,
+                      match.kernels ? "another search space (--resume uses them)"
+                                    : "other kernels, another NVRTC or driver");
+done:
+    return status;
+}
+
+static void fill_row(struct rtune_tuning *t) {
+    t->row.started = rtune_clock_unix();
+    t->row.seed = t->options->seed;
+    snprintf(t->row.tool_version, sizeof(t->row.tool_version), "%s", rtune_version_string());
+    snprintf(t->row.source_hash, sizeof(t->row.source_hash), "%s", rtune_device_sources_hash());
+    snprintf(t->row.driver, sizeof(t->row.driver), "%s", t->meter->info.identity.driver);
+    snprintf(t->row.nvrtc, sizeof(t->row.nvrtc), "%s", rtune_forge_version(t->forge));
+    snprintf(t->row.effort, sizeof(t->row.effort), "%s", rtune_effort_name(t->options->effort));
+}
+
 static enum rtune_status open_work(struct rtune_tuning *t, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     const struct rtune_tune_options *o = t->options;
     const struct rtune_identity *identity = &t->meter->info.identity;
     bool exists = false;
     uint64_t trials = 0;
-    TRY(rtune_work_peek(t->store.path, identity, &exists, &trials, err));
+    if (!o->fresh) TRY(rtune_work_peek(t->store.path, identity, &exists, &trials, err));
     if (o->resume && !exists) rtune_tuning_warn(t, "there is no unfinished session to resume");
-    if (!o->resume && !o->fresh && trials > 0)
-        rtune_tuning_warn(
-            t, "an unfinished session with %llu trials is dropped (--resume continues it)",
-            (unsigned long long)trials);
-    TRY(rtune_work_open(&t->work, t->store.path, identity, o->resume, err));
-    t->row.started = rtune_clock_unix();
-    t->row.seed = o->seed;
-    snprintf(t->row.tool_version, sizeof(t->row.tool_version), "%s", rtune_version_string());
-    snprintf(t->row.source_hash, sizeof(t->row.source_hash), "%s", rtune_device_sources_hash());
-    snprintf(t->row.driver, sizeof(t->row.driver), "%s", identity->driver);
-    snprintf(t->row.nvrtc, sizeof(t->row.nvrtc), "%s", rtune_forge_version(t->forge));
-    snprintf(t->row.effort, sizeof(t->row.effort), "%s", rtune_effort_name(o->effort));
+    TRY(rtune_work_open(&t->work, t->store.path, identity, !o->fresh, err));
+    fill_row(t);
+    if (!o->fresh && trials > 0) TRY(take_over(t, trials, err));
     TRY(rtune_work_begin(t->work, &t->row, rtune_space_text(t->space), err));
 done:
     return status;
@@ -194,8 +222,7 @@ static enum rtune_status start_measuring(struct rtune_tuning *t, struct rtune_er
     struct rtune_meter *inner = t->meter;
     TRY(t->meter->ops->prepare(t->meter, t->agenda.input_bytes, err));
     t->meter = NULL; /* the recorder owns it, also when it fails */
-    TRY(rtune_meter_record(inner, t->work, t->options->resume, rtune_tuning_on_trial, t, &t->meter,
-                           err));
+    TRY(rtune_meter_record(inner, t->work, t->resumed, rtune_tuning_on_trial, t, &t->meter, err));
     read_clocks(t, true);
     TRY(rtune_work_update(t->work, &t->row, err));
 done:

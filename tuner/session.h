@@ -23,6 +23,7 @@ struct rtune_tuning {
     rtune_work *work;
     struct rtune_meter *meter; /* what is measured with; records once the work is open */
     struct rtune_session row;
+    bool resumed; /* trials of an unfinished session answer first */
     struct rtune_agenda agenda;
 
     size_t done;        /* steps */

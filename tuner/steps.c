@@ -426,8 +426,7 @@ static double floor_us(const struct rtune_tuning *t, const struct rtune_winner *
     double launch = t->meter->info.floor_us, gbs = fmax(t->read_gbs, t->meter->info.read_gbs);
     if (winner->problem.cache != RTUNE_COLD || launch <= 0 || gbs <= 0) return 0;
     if (t->least_us > 0) launch = fmin(launch, t->least_us);
-    double bytes =
-        (double)winner->problem.n * (double)rtune_dtype_size(winner->problem.dtype);
+    double bytes = (double)winner->problem.n * (double)rtune_dtype_size(winner->problem.dtype);
     return launch + bytes / gbs / 1000;
 }
 

@@ -280,6 +280,42 @@ static void resume_or_not(void **state) {
     rtune_work_close(work);
 }
 
+static void retire(void **state) {
+    const char *store = in(state, "tune.db"), *samples = in(state, "samples.db");
+    struct rtune_session session = make_session("standard");
+    struct rtune_work_match match = {true, true};
+    struct rtune_error err = {0};
+    rtune_work *work = open_work(store, 0, false);
+    assert_status(RTUNE_OK, &err, rtune_work_compare(work, &session, "space", &match, &err));
+    assert_false(match.kernels || match.space);
+    assert_status(RTUNE_OK, &err, rtune_work_begin(work, &session, "space", &err));
+    assert_status(RTUNE_INVALID, &err, rtune_work_retire(work, &err));
+    add(work, 10, 1, 4);
+    add(work, 20, 2, 4);
+    add_winner(work, 10, 0, UINT64_MAX, 1);
+    rtune_work_close(work);
+    work = open_work(store, 0, true);
+    assert_status(RTUNE_OK, &err, rtune_work_compare(work, &session, "space", &match, &err));
+    assert_true(match.kernels && match.space);
+    assert_status(RTUNE_OK, &err, rtune_work_compare(work, &session, "spaces", &match, &err));
+    assert_true(match.kernels && !match.space);
+    char *const words[] = {session.driver, session.source_hash, session.nvrtc};
+    for (size_t i = 0; i < RTUNE_ARRAY_SIZE(words); i++) {
+        words[i][0] ^= 1;
+        assert_status(RTUNE_OK, &err, rtune_work_compare(work, &session, "space", &match, &err));
+        assert_false(match.kernels || match.space);
+        words[i][0] ^= 1;
+    }
+    assert_status(RTUNE_OK, &err, rtune_work_retire(work, &err));
+    assert_int_equal(walk(work, NULL).count, 0);
+    assert_int_equal(walk_samples(samples, NULL).count, 2);
+    begin(work); /* and it can be used */
+    add(work, 30, 3, 4);
+    publish(work, "complete", false);
+    rtune_work_close(work);
+    assert_int_equal(walk_samples(samples, NULL).count, 3);
+}
+
 static void damaged_work(void **state) {
     const char *store = in(state, "tune.db");
     struct rtune_identity identity = make_device(0);
@@ -449,6 +485,7 @@ int main(void) {
         SCRATCH(what_is_refused),
         SCRATCH(one_tuner_per_device),
         SCRATCH(resume_or_not),
+        SCRATCH(retire),
         SCRATCH(damaged_work),
         SCRATCH(publish_all),
         SCRATCH(publish_and_keep),

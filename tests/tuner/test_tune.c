@@ -192,39 +192,84 @@ static void test_stop_and_resume(void **state) {
     tune_check_intervals(&f);
     /* There is nothing left to resume. */
     tune_ok(&f);
-    assert_non_null(strstr(f.told.first_warning, "no unfinished session"));
+    assert_non_null(strstr(f.told.said, "no unfinished session"));
+}
+
+static void killed_after(size_t trials) {
+    int how = 0;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        f.told.kill_after = trials;
+        (void)tune_run(&f, NULL);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
 }
 
 /* kill -9: the store is whole and old, the trials are there. */
 static void test_kill_and_resume(void **state) {
     (void)state;
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        f.told.kill_after = 40;
-        (void)tune_run(&f, NULL);
-        _exit(0);
-    }
-    int how = 0;
-    assert_int_equal(waitpid(pid, &how, 0), pid);
-    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+    killed_after(40);
     assert_int_equal(access(f.store, F_OK), -1);
-    tune_ok(&f); /* neither resumed nor fresh: it says what is lost */
-    assert_non_null(strstr(f.told.first_warning, "is dropped"));
+    f.options.fresh = true;
+    tune_ok(&f);
+    assert_null(strstr(f.told.said, "unfinished"));
+    f.options.fresh = false;
     size_t all = f.told.trials;
-    pid = fork();
-    if (pid == 0) {
-        f.told.kill_after = 40;
-        (void)tune_run(&f, NULL);
-        _exit(0);
-    }
-    assert_int_equal(waitpid(pid, &how, 0), pid);
+    killed_after(40);
     tune_read(&f);
     assert_int_equal(f.table.winner_count, 10);
     f.options.resume = true;
     tune_ok(&f);
     assert_int_equal(f.told.problems, 10);
     assert_true(f.told.trials + 20 < all);
+}
+
+static const char other_space[] = "rtune_space: 1\n"
+                                  "cpu:\n"
+                                  "  axes:\n"
+                                  "    vectors: [4, 8]\n"
+                                  "    grid: [1]\n"
+                                  "    load: [plain]\n"
+                                  "    finish: [one]\n"
+                                  "    map: [chunk]\n";
+
+static enum rtune_status count_one(void *user, const struct rtune_trial *trial,
+                                   struct rtune_error *err) {
+    size_t *count = user;
+    (void)trial;
+    (void)err;
+    (*count)++;
+    return RTUNE_OK;
+}
+
+static size_t recorded(void) {
+    char samples[512];
+    size_t count = 0;
+    assert_int_equal(rtune_samples_path(f.store, samples, sizeof(samples), NULL), RTUNE_OK);
+    assert_int_equal(rtune_samples_read(samples, NULL, count_one, &count, NULL), RTUNE_OK);
+    return count;
+}
+
+/* Neither --resume nor --fresh: the same plan goes on, another one begins anew; either way every
+ * trial is recorded in the end. */
+static void test_unfinished(void **state) {
+    (void)state;
+    killed_after(40);
+    tune_ok(&f);
+    assert_non_null(strstr(f.told.said, "going on from an unfinished session with"));
+    assert_int_equal(f.told.problems, 10);
+    size_t first = f.told.trials;
+    assert_in_range(recorded(), 40 + first, 40 + first);
+    killed_after(40);
+    tune_space(&f, other_space);
+    tune_ok(&f);
+    assert_non_null(strstr(f.told.said, "another search space"));
+    assert_non_null(strstr(f.told.said, "kept in the samples"));
+    assert_int_equal(f.told.problems, 10);
+    assert_in_range(recorded(), 80 + first + f.told.trials, 80 + first + f.told.trials);
 }
 
 /* A budget that does not suffice ends the session in time, with what there is. */
@@ -311,7 +356,7 @@ static void test_too_large(void **state) {
     f.options.size_count = 2;
     tune_ok(&f);
     assert_int_equal(f.told.problems, 2);
-    assert_non_null(strstr(f.told.first_warning, "2 sizes are left out"));
+    assert_non_null(strstr(f.told.said, "2 sizes are left out"));
     f.options.sizes = large + 1;
     f.options.size_count = 1;
     assert_int_equal(tune_run(&f, &err), RTUNE_RANGE);
@@ -343,6 +388,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_all_fail, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stop_and_resume, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_kill_and_resume, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unfinished, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_budget, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_options, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_large, set_up, tear_down),

@@ -66,8 +66,8 @@ static void on_event(void *user, const struct rtune_tune_event *event) {
         if (event->winner == NULL || event->winner->us <= 0) t->out_of_order = true;
         break;
     case RTUNE_EVENT_WARNING:
-        if (t->warnings++ == 0)
-            snprintf(t->first_warning, sizeof(t->first_warning), "%s", event->text);
+        t->warnings++;
+        snprintf(t->said + strlen(t->said), sizeof(t->said) - strlen(t->said), "%s\n", event->text);
         snprintf(t->last_warning, sizeof(t->last_warning), "%s", event->text);
         break;
     case RTUNE_EVENT_DONE:

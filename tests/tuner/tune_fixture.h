@@ -10,10 +10,11 @@ struct told {
     size_t plans, compiles, trials, problems, warnings, dones;
     size_t done, total, instances, sizes;
     size_t failures[RTUNE_REASON_COUNT];
-    char outcome[32], last_warning[512], first_warning[512];
+    char outcome[32], last_warning[512];
+    char said[4096];   /* the warnings, as far as they fit */
     size_t stop_after; /* trials, after which the stop flag is set; 0: never */
     size_t kill_after; /* trials, after which the process kills itself; 0: never */
-    volatile bool stop;
+    atomic_bool stop;
     bool out_of_order;
 };
 
