@@ -246,7 +246,7 @@ struct work {
     struct rtune_compiled *jobs;
     size_t count;
     atomic_size_t next;
-    const volatile bool *stop;
+    const atomic_bool *stop;
 };
 
 static void *run_jobs(void *argument) {
@@ -264,7 +264,7 @@ static void *run_jobs(void *argument) {
 
 enum rtune_status rtune_nvrtc_compile(rtune_nvrtc *nvrtc, int cc_major, int cc_minor,
                                       struct rtune_compiled *jobs, size_t count, uint32_t threads,
-                                      const volatile bool *stop, struct rtune_error *err) {
+                                      const atomic_bool *stop, struct rtune_error *err) {
     char arch[32];
     pthread_t started[THREADS_MAX];
     size_t helpers = 0;

@@ -10,6 +10,8 @@
 
 #include "kernels/kernels.h"
 
+#include <stdatomic.h>
+
 typedef struct rtune_nvrtc rtune_nvrtc;
 
 /* Open NVRTC (>= 12.4): the library path, then CUDA_HOME, CUDA_PATH and /usr/local/cuda. NOT_FOUND
@@ -33,6 +35,6 @@ struct rtune_compiled {
  * lack of memory. */
 enum rtune_status rtune_nvrtc_compile(rtune_nvrtc *nvrtc, int cc_major, int cc_minor,
                                       struct rtune_compiled *jobs, size_t count, uint32_t threads,
-                                      const volatile bool *stop, struct rtune_error *err);
+                                      const atomic_bool *stop, struct rtune_error *err);
 
 #endif /* RTUNE_RUNTIME_NVRTC_H */

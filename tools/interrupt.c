@@ -9,8 +9,10 @@
 
 enum { GRACE_SECONDS = 3 };
 
-static volatile bool stop;
-static volatile sig_atomic_t first_signal;
+/* Written by a handler, read by the threads that compile. */
+_Static_assert(ATOMIC_BOOL_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2, "safe in a handler");
+static atomic_bool stop;
+static atomic_int first_signal;
 
 static void leave(const char *text) {
     ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
@@ -51,7 +53,7 @@ void interrupt_install(void) {
     catch (SIGALRM, on_alarm);
 }
 
-const volatile bool *interrupt_flag(void) { return &stop; }
+const atomic_bool *interrupt_flag(void) { return &stop; }
 
 void interrupt_request(int signal_number) {
     if (first_signal == 0) first_signal = signal_number;

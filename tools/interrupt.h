@@ -7,11 +7,12 @@
 #ifndef RTUNE_TOOLS_INTERRUPT_H
 #define RTUNE_TOOLS_INTERRUPT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 void interrupt_install(void);
 /* Becomes true with the first signal; for rtune_tune_options.stop. */
-const volatile bool *interrupt_flag(void);
+const atomic_bool *interrupt_flag(void);
 /* Ask for the same stop from inside the program, as if the signal had come (no time limit). */
 void interrupt_request(int signal_number);
 /* Number of the first signal, 0 if there was none. */

@@ -9,13 +9,15 @@
 
 #include "db/db.h"
 
+#include <stdatomic.h>
+
 typedef struct rtune_forge rtune_forge;
 
 /* done of total instances of a call; may be NULL. */
 typedef void (*rtune_forge_progress)(void *user, size_t done, size_t total);
 
 struct rtune_forge_options {
-    const volatile bool *stop; /* may be NULL */
+    const atomic_bool *stop; /* may be NULL */
     rtune_forge_progress progress;
     void *user;
 };

@@ -13,6 +13,8 @@
 
 #include "db/db.h"
 
+#include <stdatomic.h>
+
 struct rtune_candidate {
     struct rtune_config config;
     uint64_t image_at;   /* where its cubin is in the images */
@@ -92,8 +94,8 @@ struct rtune_worker_options {
     int images;       /* descriptor of a file of cubins, which may grow; -1: none. Borrowed */
     uint32_t threads; /* cpu */
     uint64_t seed;
-    double candidate_limit_s;  /* 0: adaptive alone */
-    const volatile bool *stop; /* may be NULL */
+    double candidate_limit_s; /* 0: adaptive alone */
+    const atomic_bool *stop;  /* may be NULL */
     const struct rtune_log *log;
 };
 /* Start a worker and learn the device. Strings are borrowed for the life of the meter. */

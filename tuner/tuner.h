@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "db/db.h"
 
+#include <stdatomic.h>
+
 enum rtune_effort {
     RTUNE_EFFORT_QUICK,
     RTUNE_EFFORT_STANDARD,
@@ -29,11 +31,11 @@ struct rtune_tune_options {
     double budget_s;          /* 0: no limit */
     double candidate_limit_s; /* 0: adaptive */
     uint64_t seed;
-    bool resume, fresh;        /* of an unfinished session */
-    bool plan_only;            /* stop after the plan event */
-    uint32_t threads;          /* cpu device: threads at most; 0: all */
-    const char *worker;        /* path of the reduce-tune program, to start workers */
-    const volatile bool *stop; /* set by a signal handler; polled at least every 100 ms */
+    bool resume, fresh;      /* of an unfinished session */
+    bool plan_only;          /* stop after the plan event */
+    uint32_t threads;        /* cpu device: threads at most; 0: all */
+    const char *worker;      /* path of the reduce-tune program, to start workers */
+    const atomic_bool *stop; /* set by a signal handler; polled at least every 100 ms */
     const struct rtune_log *log;
 };
 

@@ -53,7 +53,7 @@ enum rtune_status rtune_frame_send(int fd, const struct rtune_frame *frame,
 }
 
 /* Wait until the socket can be read; at most 50 ms at a time, so that stop is seen. */
-static enum rtune_status wait_readable(int fd, uint64_t deadline_ns, const volatile bool *stop,
+static enum rtune_status wait_readable(int fd, uint64_t deadline_ns, const atomic_bool *stop,
                                        struct rtune_error *err) {
     for (;;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -106,7 +106,7 @@ enum rtune_status rtune_frame_receive_with(int fd, struct rtune_frame *frame, bo
 }
 
 enum rtune_status rtune_frame_receive(int fd, struct rtune_frame *frame, bool *got,
-                                      uint64_t deadline_ns, const volatile bool *stop,
+                                      uint64_t deadline_ns, const atomic_bool *stop,
                                       struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     int passed = -1;

@@ -9,6 +9,8 @@
 
 #include "db/db.h"
 
+#include <stdatomic.h>
+
 enum { RTUNE_WIRE_VERSION = 0x72747701, RTUNE_WIRE_SAMPLES = 128, RTUNE_WIRE_CANDIDATES = 256 };
 
 enum rtune_frame_kind {
@@ -108,7 +110,7 @@ enum rtune_status rtune_frame_send_with(int fd, const struct rtune_frame *frame,
  * none) gives TIMEOUT, stop (may be NULL, polled every 50 ms) INTERRUPTED. Errors: IO, SYNTAX
  * (another build). */
 enum rtune_status rtune_frame_receive(int fd, struct rtune_frame *frame, bool *got,
-                                      uint64_t deadline_ns, const volatile bool *stop,
+                                      uint64_t deadline_ns, const atomic_bool *stop,
                                       struct rtune_error *err);
 
 /* The same without deadline and stop. *passed gets a descriptor that came along, which the caller

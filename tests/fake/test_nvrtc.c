@@ -100,7 +100,7 @@ static void test_stop(void **state) {
     (void)state;
     struct rtune_compiled jobs[JOBS];
     struct rtune_error err;
-    const volatile bool stop = true;
+    const atomic_bool stop = true;
     make_jobs(jobs);
     assert_int_equal(rtune_nvrtc_compile(nvrtc, 9, 0, jobs, JOBS, 2, &stop, &err), RTUNE_OK);
     for (size_t k = 0; k < JOBS; k++) {

@@ -17,7 +17,7 @@ enum rtune_status __wrap_rtune_nvrtc_open(rtune_nvrtc **nvrtc, struct rtune_erro
 void __wrap_rtune_nvrtc_close(rtune_nvrtc *nvrtc);
 enum rtune_status __wrap_rtune_nvrtc_compile(rtune_nvrtc *nvrtc, int cc_major, int cc_minor,
                                              struct rtune_compiled *jobs, size_t count,
-                                             uint32_t threads, const volatile bool *stop,
+                                             uint32_t threads, const atomic_bool *stop,
                                              struct rtune_error *err);
 
 static const char image_text[64] = "\177ELF and nothing else";
@@ -34,7 +34,7 @@ void __wrap_rtune_nvrtc_close(rtune_nvrtc *nvrtc) {
 
 enum rtune_status __wrap_rtune_nvrtc_compile(rtune_nvrtc *nvrtc, int cc_major, int cc_minor,
                                              struct rtune_compiled *jobs, size_t count,
-                                             uint32_t threads, const volatile bool *stop,
+                                             uint32_t threads, const atomic_bool *stop,
                                              struct rtune_error *err) {
     (void)threads, (void)stop, (void)err;
     assert_ptr_equal(nvrtc, &gpu_nvrtc);

@@ -28,7 +28,7 @@ static char starts_path[256];
 static struct rtune_candidate candidates[8];
 static size_t count;
 static const struct rtune_problem problem = RTUNE_PROBLEM_INIT(RTUNE_SUM, RTUNE_I32, 100003);
-static volatile bool stop;
+static atomic_bool stop;
 
 /* The default, then one thread with each number of items. */
 static void make_candidates(void) {
