@@ -186,6 +186,12 @@ static enum rtune_status field_parse(const char *field, size_t length, uint32_t 
 
 enum rtune_status rtune_config_parse(const char *text, struct rtune_config *config,
                                      struct rtune_error *err) {
+    uint32_t given;
+    return rtune_config_parse_axes(text, config, &given, err);
+}
+
+enum rtune_status rtune_config_parse_axes(const char *text, struct rtune_config *config,
+                                          uint32_t *given, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_config read = *config;
     const char *field;
@@ -195,8 +201,20 @@ enum rtune_status rtune_config_parse(const char *text, struct rtune_config *conf
         TRY(field_parse(field, length, &seen, &read, err));
     if (!seen) TRY(rtune_err_set(err, RTUNE_SYNTAX, "config: empty (give axis=value,...)"));
     *config = read;
+    *given = seen;
 done:
     return status;
+}
+
+void rtune_config_put_axes(struct rtune_config *to, const struct rtune_config *from,
+                           uint32_t given) {
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(axes); k++) {
+        if (!(given & (1u << k))) continue;
+        if (axes[k].kind == AXIS_GRID)
+            to->grid = from->grid;
+        else
+            axis_set(to, &axes[k], axis_get(from, &axes[k]));
+    }
 }
 
 /* ---- meaning --------------------------------------------------------------------------------- */
@@ -285,16 +303,49 @@ done:
     return status;
 }
 
+/* Words of an axis in words, at least one and at most two. */
+static size_t axis_words(const struct rtune_config *config, const struct axis *axis,
+                         uint32_t words[2]) {
+    if (axis->kind == AXIS_GRID) {
+        words[0] = (uint32_t)config->grid.kind;
+        words[1] = config->grid.value;
+        return 2;
+    }
+    words[0] = axis_get(config, axis);
+    return 1;
+}
+
+int rtune_config_compare(const struct rtune_config *a, const struct rtune_config *b,
+                         bool with_grid) {
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(axes); k++) {
+        uint32_t x[2], y[2];
+        if (axes[k].kind == AXIS_GRID && !with_grid) continue;
+        const size_t count = axis_words(a, &axes[k], x);
+        (void)axis_words(b, &axes[k], y);
+        for (size_t i = 0; i < count; i++)
+            if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+uint64_t rtune_config_hash(const struct rtune_config *config, bool with_grid) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a over words */
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(axes); k++) {
+        uint32_t words[2];
+        if (axes[k].kind == AXIS_GRID && !with_grid) continue;
+        const size_t count = axis_words(config, &axes[k], words);
+        for (size_t i = 0; i < count; i++)
+            hash = (hash ^ words[i]) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
 bool rtune_config_same_instance(const struct rtune_config *a, const struct rtune_config *b) {
-    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(axes); k++)
-        if (axes[k].kind != AXIS_GRID && axis_get(a, &axes[k]) != axis_get(b, &axes[k]))
-            return false;
-    return true;
+    return rtune_config_compare(a, b, false) == 0;
 }
 
 bool rtune_config_equal(const struct rtune_config *a, const struct rtune_config *b) {
-    return a->grid.kind == b->grid.kind && a->grid.value == b->grid.value &&
-           rtune_config_same_instance(a, b);
+    return rtune_config_compare(a, b, true) == 0;
 }
 
 struct rtune_config rtune_config_default(const struct rtune_problem *problem, bool cuda) {

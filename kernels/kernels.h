@@ -79,6 +79,8 @@ enum rtune_status rtune_problem_read(const struct rtune_problem *given,
 struct rtune_problem rtune_problem_canonical(const struct rtune_problem *problem);
 /* Equal in all but n. */
 bool rtune_problem_same_kind(const struct rtune_problem *a, const struct rtune_problem *b);
+/* Equal in all that a kernel depends on: not n, nor the state of the caches. */
+bool rtune_problem_same_kernel(const struct rtune_problem *a, const struct rtune_problem *b);
 /* Total order: op, dtype, acc, mode, nan_rule, flags, cache, n. */
 int rtune_problem_compare(const struct rtune_problem *a, const struct rtune_problem *b);
 /* "sum,f32,wide,plain,propagate,cold,n=1048576". */
@@ -111,10 +113,21 @@ enum rtune_status rtune_config_check(const struct rtune_config *config, enum rtu
 bool rtune_config_equal(const struct rtune_config *a, const struct rtune_config *b);
 /* Same compiled kernel: equal but for the grid. */
 bool rtune_config_same_instance(const struct rtune_config *a, const struct rtune_config *b);
+/* Total order, axis by axis as they are printed, and a hash. with_grid false leaves the grid out:
+ * equal then means the same compiled kernel. */
+int rtune_config_compare(const struct rtune_config *a, const struct rtune_config *b,
+                         bool with_grid);
+uint64_t rtune_config_hash(const struct rtune_config *config, bool with_grid);
 /* Reads what rtune_config_print writes. Axes may be missing; they keep the value that *config has.
  * An unknown or repeated axis is SYNTAX. */
 enum rtune_status rtune_config_parse(const char *text, struct rtune_config *config,
                                      struct rtune_error *err);
+/* The same, and which axes the text gives, a bit for each; and those axes of one config put into
+ * another. */
+enum rtune_status rtune_config_parse_axes(const char *text, struct rtune_config *config,
+                                          uint32_t *given, struct rtune_error *err);
+void rtune_config_put_axes(struct rtune_config *to, const struct rtune_config *from,
+                           uint32_t given);
 /* Grid alone: "528", "4xsm", "cover". */
 enum rtune_status rtune_grid_parse(const char *text, struct rtune_grid *grid,
                                    struct rtune_error *err);

@@ -12,61 +12,6 @@
 
 enum { TEXT_MAX = 4096, ENTRY_MAX = 256 };
 
-/* ---- axes: which of a config's were given ------------------------------------------------------
- */
-
-enum {
-    AXIS_VARIANT = 1u << 0,
-    AXIS_BLOCK = 1u << 1,
-    AXIS_ITEMS = 1u << 2,
-    AXIS_GRID = 1u << 3,
-    AXIS_LOAD = 1u << 4,
-    AXIS_FINISH = 1u << 5,
-    AXIS_MAP = 1u << 6,
-    AXIS_OCCUPANCY = 1u << 7
-};
-
-/* Axes in which two configs agree. */
-static uint32_t equal_axes(const struct rtune_config *a, const struct rtune_config *b) {
-    uint32_t axes = 0;
-    if (a->variant == b->variant) axes |= AXIS_VARIANT;
-    if (a->block == b->block) axes |= AXIS_BLOCK;
-    if (a->items == b->items) axes |= AXIS_ITEMS;
-    if (a->grid.kind == b->grid.kind && a->grid.value == b->grid.value) axes |= AXIS_GRID;
-    if (a->load == b->load) axes |= AXIS_LOAD;
-    if (a->finish == b->finish) axes |= AXIS_FINISH;
-    if (a->map == b->map) axes |= AXIS_MAP;
-    if (a->occupancy == b->occupancy) axes |= AXIS_OCCUPANCY;
-    return axes;
-}
-
-static void put_axes(struct rtune_config *to, const struct rtune_config *from, uint32_t axes) {
-    if (axes & AXIS_VARIANT) to->variant = from->variant;
-    if (axes & AXIS_BLOCK) to->block = from->block;
-    if (axes & AXIS_ITEMS) to->items = from->items;
-    if (axes & AXIS_GRID) to->grid = from->grid;
-    if (axes & AXIS_LOAD) to->load = from->load;
-    if (axes & AXIS_FINISH) to->finish = from->finish;
-    if (axes & AXIS_MAP) to->map = from->map;
-    if (axes & AXIS_OCCUPANCY) to->occupancy = from->occupancy;
-}
-
-/* Read a config over two bases that agree in no axis: where the results agree, the text decided. */
-static enum rtune_status parse_axes(const char *text, struct rtune_override_entry *entry,
-                                    struct rtune_error *err) {
-    enum rtune_status status = RTUNE_OK;
-    struct rtune_config a;
-    struct rtune_config b;
-    memset(&a, 0, sizeof a);
-    memset(&b, 0xff, sizeof b);
-    TRY(rtune_config_parse(text, &a, err));
-    TRY(rtune_config_parse(text, &b, err));
-    entry->config = a;
-    entry->axes = equal_axes(&a, &b);
-done:
-    return status;
-}
-
 /* ---- selector ----------------------------------------------------------------------------------
  */
 
@@ -132,7 +77,7 @@ static enum rtune_status apply(const struct rtune_override_entry *entry,
                                const struct rtune_problem *canonical, bool cuda,
                                struct rtune_config *config, struct rtune_error *err) {
     struct rtune_config merged = rtune_config_default(canonical, cuda);
-    put_axes(&merged, &entry->config, entry->axes);
+    rtune_config_put_axes(&merged, &entry->config, entry->axes);
     if (!cuda && merged.block != 1) {
         return rtune_err_set(err, RTUNE_RANGE, "block: %u is not allowed on cpu devices (use 1)",
                              (unsigned)merged.block);
@@ -194,8 +139,7 @@ static enum rtune_status parse_entry(char *text, bool cuda, struct rtune_overrid
     }
     *colon = '\0';
     TRY(parse_selector(text, entry, err));
-    TRY(parse_axes(colon + 1, entry, err));
-    if (!entry->axes) TRY(rtune_err_set(err, RTUNE_INVALID, "no axis is given"));
+    TRY(rtune_config_parse_axes(colon + 1, &entry->config, &entry->axes, err));
     TRY(check_useful(entry, cuda, err));
 done:
     return status;

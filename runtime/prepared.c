@@ -22,15 +22,11 @@ static struct rtune_problem kind_of(const struct rtune_problem *problem) {
 }
 
 static uint32_t slot_of(const struct rtune_problem *kind, const struct rtune_config *config) {
-    const uint32_t words[] = {
-        kind->op,    kind->dtype,       kind->acc,       kind->mode,   kind->nan_rule,
-        kind->flags, config->block,     config->items,   config->load, config->finish,
-        config->map, config->occupancy, config->variant,
-    };
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a over words */
-    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(words); k++) {
-        hash = (hash ^ words[k]) * UINT64_C(0x100000001b3);
-    }
+    const uint32_t words[] = {kind->op,   kind->dtype,    kind->acc,
+                              kind->mode, kind->nan_rule, kind->flags};
+    uint64_t hash = rtune_config_hash(config, false);
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(words); k++)
+        hash = (hash ^ words[k]) * UINT64_C(0x100000001b3); /* FNV-1a over words, as there */
     return (uint32_t)(hash ^ (hash >> 32)) % RTUNE_PREPARED_SLOTS;
 }
 

@@ -25,10 +25,9 @@ void rtune_records_free(struct rtune_records *records) {
 static uint64_t mix(uint64_t hash, uint64_t value) { return rtune_rng_at(hash, value); }
 
 static uint64_t hash_of(const struct rtune_problem *p, const struct rtune_config *c) {
-    const uint64_t fields[] = {p->op,    p->dtype,     p->acc,        p->mode,    p->nan_rule,
-                               p->cache, p->flags,     p->n,          c->variant, c->block,
-                               c->items, c->grid.kind, c->grid.value, c->load,    c->finish,
-                               c->map,   c->occupancy};
+    const uint64_t fields[] = {p->op,    p->dtype,    p->acc,
+                               p->mode,  p->nan_rule, p->cache,
+                               p->flags, p->n,        rtune_config_hash(c, true)};
     uint64_t hash = 0;
     for (size_t k = 0; k < sizeof(fields) / sizeof(fields[0]); k++)
         hash = mix(hash, fields[k]);

@@ -106,46 +106,20 @@ static bool worth(const struct target *t, const struct rtune_config *config, uin
 static int compare_u32(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
 
 /* By the axes in the order of struct rtune_config; with_grid 0 leaves the grid out. */
-static int compare_configs(const struct rtune_config *a, const struct rtune_config *b,
-                           bool with_grid) {
-    const uint32_t x[] = {a->variant,
-                          a->block,
-                          a->items,
-                          with_grid ? a->grid.kind : 0,
-                          with_grid ? a->grid.value : 0,
-                          a->load,
-                          a->finish,
-                          a->map,
-                          a->occupancy};
-    const uint32_t y[] = {b->variant,
-                          b->block,
-                          b->items,
-                          with_grid ? b->grid.kind : 0,
-                          with_grid ? b->grid.value : 0,
-                          b->load,
-                          b->finish,
-                          b->map,
-                          b->occupancy};
-    int order = 0;
-    for (size_t i = 0; i < RTUNE_ARRAY_SIZE(x) && order == 0; i++)
-        order = compare_u32(x[i], y[i]);
-    return order;
-}
-
 static int compare_exact(const void *a, const void *b) {
     const struct candidate *x = a, *y = b;
-    return compare_configs(&x->config, &y->config, true);
+    return rtune_config_compare(&x->config, &y->config, true);
 }
 
 static int compare_launch(const void *a, const void *b) {
     const struct candidate *x = a, *y = b;
-    int order = compare_configs(&x->config, &y->config, false);
+    int order = rtune_config_compare(&x->config, &y->config, false);
     if (order == 0) order = compare_u32(x->blocks, y->blocks);
     return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
 }
 
 static bool same_launch(const struct candidate *a, const struct candidate *b) {
-    return a->blocks == b->blocks && compare_configs(&a->config, &b->config, false) == 0;
+    return a->blocks == b->blocks && rtune_config_compare(&a->config, &b->config, false) == 0;
 }
 
 /* Keep the first of those that launch the same, none that launches what the default does; sort. */

@@ -206,6 +206,43 @@ static void test_values_no_text_can_have(void **state) {
     assert_int_equal(rtune_config_check(&c, RTUNE_F32, NULL), RTUNE_RANGE);
 }
 
+/* Every axis counts in the order and in the hash, the grid where it is asked for. */
+static void test_order_and_hash(void **state) {
+    (void)state;
+    static const char *const changes[] = {"block=512",   "items=32",  "load=evictfirst",
+                                          "finish=last", "map=chunk", "occupancy=2"};
+    struct rtune_config c;
+    for (size_t k = 0; k < sizeof changes / sizeof changes[0]; k++) {
+        c = base;
+        assert_int_equal(rtune_config_parse(changes[k], &c, NULL), RTUNE_OK);
+        for (int with_grid = 0; with_grid < 2; with_grid++) {
+            assert_int_equal(rtune_config_compare(&base, &c, with_grid), -1);
+            assert_int_equal(rtune_config_compare(&c, &base, with_grid), 1);
+            assert_true(rtune_config_hash(&c, with_grid) != rtune_config_hash(&base, with_grid));
+        }
+    }
+    c = base, c.grid.value++;
+    assert_int_equal(rtune_config_compare(&base, &c, true), -1);
+    assert_int_equal(rtune_config_compare(&base, &c, false), 0);
+    assert_true(rtune_config_hash(&c, true) != rtune_config_hash(&base, true));
+    assert_true(rtune_config_hash(&c, false) == rtune_config_hash(&base, false));
+}
+
+/* Only the axes that a text gives are put into another config. */
+static void test_given_axes(void **state) {
+    (void)state;
+    struct rtune_config read = base, to = base;
+    uint32_t given = 0;
+    to.block = 64, to.items = 8, to.grid.value = 9, to.map = RTUNE_MAP_CHUNK;
+    assert_int_equal(rtune_config_parse_axes("grid=7,block=512", &read, &given, NULL), RTUNE_OK);
+    rtune_config_put_axes(&to, &read, given);
+    assert_int_equal(to.block, 512);
+    assert_int_equal(to.items, 8);
+    assert_int_equal(to.grid.kind, RTUNE_GRID_BLOCKS);
+    assert_int_equal(to.grid.value, 7);
+    assert_int_equal(to.map, RTUNE_MAP_CHUNK);
+}
+
 static void test_equality(void **state) {
     (void)state;
     struct rtune_config c = base;
@@ -275,6 +312,8 @@ int main(void) {
         cmocka_unit_test(test_grid_text),
         cmocka_unit_test(test_what_is_allowed),
         cmocka_unit_test(test_values_no_text_can_have),
+        cmocka_unit_test(test_order_and_hash),
+        cmocka_unit_test(test_given_axes),
         cmocka_unit_test(test_equality),
         cmocka_unit_test(test_defaults_are_allowed),
         cmocka_unit_test(test_grids),
