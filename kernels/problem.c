@@ -230,6 +230,12 @@ bool rtune_problem_same_kind(const struct rtune_problem *a, const struct rtune_p
     return compare_kind(a, b) == 0;
 }
 
+bool rtune_problem_same_kernel(const struct rtune_problem *a, const struct rtune_problem *b) {
+    struct rtune_problem like = *a;
+    like.cache = b->cache;
+    return compare_kind(&like, b) == 0;
+}
+
 int rtune_problem_compare(const struct rtune_problem *a, const struct rtune_problem *b) {
     int order = compare_kind(a, b);
     return order ? order : compare_u64(a->n, b->n);

@@ -3,10 +3,10 @@
 #include "tuner/forge.h"
 
 #include "base/num.h"
+#include "runtime/cpuinfo.h"
 #include "runtime/nvrtc.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static const struct instance *known(const rtune_forge *forge, const struct rtune
     for (size_t k = 0; k < forge->count; k++) {
         const struct instance *i = &forge->list[k];
         if (rtune_config_same_instance(&i->config, config) &&
-            rtune_problem_same_kind(&i->problem, problem))
+            rtune_problem_same_kernel(&i->problem, problem))
             return i;
     }
     return NULL;
@@ -152,13 +152,6 @@ static enum rtune_status add(rtune_forge *forge, const struct rtune_compiled *jo
     forge->list[forge->count++] = made;
 done:
     return status;
-}
-
-static size_t processors(void) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
-    return (size_t)CPU_COUNT(&set);
 }
 
 static enum rtune_status compile(rtune_forge *forge, struct rtune_compiled *jobs, size_t count,
@@ -212,11 +205,13 @@ enum rtune_status rtune_forge_need(rtune_forge *forge, const struct rtune_proble
                                    struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_compiled *jobs = NULL;
+    struct rtune_cpuinfo info;
     if (forge->nvrtc == NULL) return RTUNE_OK;
     jobs = calloc(count + 1, sizeof(*jobs));
     if (jobs == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "kernels: out of memory");
     size_t total = list_jobs(forge, problem, configs, count, jobs);
-    size_t step = rtune_max_u64(4 * processors(), ROUND_MIN);
+    rtune_cpuinfo_read("", &info);
+    size_t step = rtune_max_u64(4 * (uint64_t)info.usable, ROUND_MIN);
     for (size_t first = 0; first < total; first += step) {
         size_t part = rtune_min_u64(step, total - first);
         TRY(compile(forge, jobs + first, part, err));

@@ -9,8 +9,10 @@
 #include <string.h>
 
 enum {
-    BIG_KEEP = 48, /* of the size before, where launches are long */
-    NEAR_KEEP = 4  /* of the size before, for a kind that is seeded */
+    BIG_KEEP = 48,   /* of the size before, where launches are long */
+    NEAR_KEEP = 4,   /* of the size before, for a kind that is seeded */
+    VALUES_MAX = 64, /* of one axis: as many as a space has */
+    MANY = 4         /* values of an axis that the quick effort still tries all */
 };
 /* So much slower than the best at the size before, and it will not be the best at this one. */
 static const double hopeless = 3.0;
@@ -34,23 +36,58 @@ static const struct rtune_remembered *remembered(const struct rtune_kind *kind,
 
 /* ---- references ------------------------------------------------------------------------------ */
 
-/* The quick effort takes every other value of the axes that have many. */
-static bool in_quick_grid(const struct rtune_config *c) {
-    bool block =
-        c->block == 1 || c->block == 128 || c->block == 256 || c->block == 512 || c->block == 1024;
-    bool grid = c->grid.kind == RTUNE_GRID_COVER || c->grid.value == 1 || c->grid.value == 2 ||
-                c->grid.value == 4 || c->grid.value == 16 || c->grid.value == 64;
-    return block && grid;
+/* Where among the values of its axis, counted from the largest, a config is. */
+struct place {
+    size_t above, count; /* values that are larger, and all */
+};
+
+static void see_value(uint32_t seen[VALUES_MAX], size_t *count, uint32_t value) {
+    for (size_t k = 0; k < *count; k++)
+        if (seen[k] == value) return;
+    if (*count < VALUES_MAX) seen[(*count)++] = value;
+}
+
+static struct place place_of(const uint32_t seen[VALUES_MAX], size_t count, uint32_t value) {
+    struct place place = {0, count};
+    for (size_t k = 0; k < count; k++)
+        place.above += seen[k] > value;
+    return place;
+}
+
+/* Every other value from the largest on, and the smallest, of an axis that has many. */
+static bool is_taken(struct place place) {
+    return place.count <= MANY || place.above % 2 == 0 || place.above + 1 == place.count;
+}
+
+/* The quick effort takes every other block, and every other grid of each kind. */
+struct sieve {
+    uint32_t blocks[VALUES_MAX], grids[RTUNE_GRID_COUNT][VALUES_MAX];
+    size_t block_count, grid_count[RTUNE_GRID_COUNT];
+};
+
+static void sieve_make(struct sieve *sieve, const struct rtune_menu *menu) {
+    memset(sieve, 0, sizeof(*sieve));
+    for (size_t k = 0; k < menu->count; k++) {
+        const struct rtune_config *c = &menu->configs[k];
+        see_value(sieve->blocks, &sieve->block_count, c->block);
+        see_value(sieve->grids[c->grid.kind], &sieve->grid_count[c->grid.kind], c->grid.value);
+    }
+}
+
+static bool sieve_takes(const struct sieve *sieve, const struct rtune_config *c) {
+    return is_taken(place_of(sieve->blocks, sieve->block_count, c->block)) &&
+           is_taken(place_of(sieve->grids[c->grid.kind], sieve->grid_count[c->grid.kind],
+                             c->grid.value));
 }
 
 static bool worth_trying(const struct rtune_menu_source *source, const struct rtune_kind *kind,
-                         const struct rtune_config *config, bool big) {
+                         const struct sieve *sieve, const struct rtune_config *config, bool big) {
     size_t rank = 0;
     if (rtune_kind_is_banned(kind, config) ||
         !rtune_forge_can(source->forge, &kind->problem, config))
         return false;
     if (source->effort == RTUNE_EFFORT_EXHAUSTIVE) return true;
-    if (source->effort == RTUNE_EFFORT_QUICK && !in_quick_grid(config)) return false;
+    if (source->effort == RTUNE_EFFORT_QUICK && !sieve_takes(sieve, config)) return false;
     if (kind->remembered_count == 0) return true;
     const struct rtune_remembered *before = remembered(kind, config, &rank);
     if (big) return before != NULL && rank < BIG_KEEP;
@@ -82,13 +119,15 @@ static enum rtune_status make_full(const struct rtune_menu_source *source,
     enum rtune_status status = RTUNE_OK;
     struct rtune_problem problem = kind->problem;
     const struct rtune_config *favourite = rtune_kind_favourite(kind, index);
+    struct sieve sieve;
     size_t kept = 1;
     problem.n = kind->sizes[index];
     TRY(list_all(source, &problem, &menu->configs, &menu->count, err));
+    sieve_make(&sieve, menu);
     for (size_t k = 1; k < menu->count; k++) {
         bool liked = favourite != NULL && rtune_config_equal(favourite, &menu->configs[k]);
         if (liked) menu->favourite = (long)kept;
-        if (liked || worth_trying(source, kind, &menu->configs[k], big))
+        if (liked || worth_trying(source, kind, &sieve, &menu->configs[k], big))
             menu->configs[kept++] = menu->configs[k];
     }
     if (favourite != NULL && rtune_config_equal(favourite, &menu->configs[0])) menu->favourite = 0;
@@ -101,9 +140,9 @@ done:
 
 /* The reference's decided size whose input is nearest in bytes, by ratio; NULL if none is decided.
  */
-static const struct rtune_decision *nearest(const struct rtune_kind *reference, uint64_t n,
-                                            size_t size) {
-    const struct rtune_decision *best = NULL;
+static const struct rtune_decided *nearest(const struct rtune_kind *reference, uint64_t n,
+                                           size_t size) {
+    const struct rtune_decided *best = NULL;
     double best_distance = INFINITY, bytes = (double)n * (double)size;
     double reference_size = (double)rtune_dtype_size(reference->problem.dtype);
     for (size_t k = 0; k < reference->size_count; k++) {
@@ -133,7 +172,7 @@ static enum rtune_status make_seeded(const struct rtune_menu_source *source,
     const struct rtune_config *favourite = rtune_kind_favourite(kind, index);
     size_t size = rtune_dtype_size(kind->problem.dtype);
     size_t from = rtune_dtype_size(reference->problem.dtype);
-    const struct rtune_decision *like = nearest(reference, kind->sizes[index], size);
+    const struct rtune_decided *like = nearest(reference, kind->sizes[index], size);
     menu->configs = calloc(2 + RTUNE_SEEDS + NEAR_KEEP, sizeof(*menu->configs));
     if (menu->configs == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "search: out of memory");
     menu->configs[menu->count++] = rtune_config_default(&kind->problem, source->meter->info.cuda);

@@ -8,9 +8,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/num.h"
+#include "runtime/cpuinfo.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,17 +110,13 @@ done:
     return status;
 }
 
-static size_t processors(void) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    return sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
-}
-
 static void tell_plan(struct rtune_tuning *t) {
     struct rtune_agenda *agenda = &t->agenda;
     struct rtune_tune_event event = {
         .kind = RTUNE_EVENT_PLAN, .problems = agenda->count, .sizes = agenda->size_most};
+    struct rtune_cpuinfo info;
     size_t full = 0;
+    rtune_cpuinfo_read("", &info);
     for (size_t k = 0; k < agenda->count; k++) {
         struct rtune_kind *kind = &agenda->kinds[k];
         if (kind->full) full = rtune_step_instances(t, kind);
@@ -130,7 +126,7 @@ static void tell_plan(struct rtune_tuning *t) {
             t->left_s += kind->decisions[i].estimate_s;
         }
     }
-    double compiling = (double)event.instances * compile_s / (double)processors();
+    double compiling = (double)event.instances * compile_s / (double)info.usable;
     t->left_s += compiling;
     rtune_tuning_tell(t, &event);
     t->left_s -= compiling;

@@ -65,7 +65,7 @@ enum rtune_status rtune_shelf_get(struct rtune_shelf *shelf, const struct rtune_
     enum rtune_status status = RTUNE_OK;
     void *image = NULL;
     rtune_kernel *made = NULL;
-    if (shelf->count > 0 && !rtune_problem_same_kind(&shelf->kind, problem)) empty(shelf);
+    if (shelf->count > 0 && !rtune_problem_same_kernel(&shelf->kind, problem)) empty(shelf);
     shelf->kind = *problem;
     for (size_t k = 0; k < shelf->count; k++) {
         const struct rtune_shelf_entry *e = &shelf->entries[k];

@@ -11,12 +11,24 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { EXEC_FAILED = 127, FD_MAX = 1024 };
+enum { EXEC_FAILED = 127, PROBED_MAX = 1 << 16, CLOEXEC_FLAG = 1 << 2 /* CLOSE_RANGE_CLOEXEC */ };
 #define END_NS UINT64_C(5000000000)
+
+/* Everything from first on is closed by exec. Kernels before 5.11 cannot do it in one call. */
+static void close_on_exec(int first) {
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, (unsigned)first, ~0u, CLOEXEC_FLAG) == 0) return;
+#endif
+    for (int k = first; k < PROBED_MAX; k++) {
+        int flags = fcntl(k, F_GETFD);
+        if (flags >= 0) fcntl(k, F_SETFD, flags | FD_CLOEXEC);
+    }
+}
 
 /* In the child, between fork and exec: async-signal-safe calls only. argv is complete but for the
  * number of the descriptor, which the parent wrote into it too. */
@@ -28,10 +40,8 @@ static void run_child(const char *program, char *const argv[], int fd, pid_t par
         for (int k = 0; k <= 2; k++)
             dup2(null, k);
     }
-    for (int k = 3; k < FD_MAX; k++) {
-        int flags = fcntl(k, F_GETFD);
-        if (flags >= 0) fcntl(k, F_SETFD, k == fd ? flags & ~FD_CLOEXEC : flags | FD_CLOEXEC);
-    }
+    close_on_exec(3);
+    fcntl(fd, F_SETFD, 0);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     execv(program, argv);

@@ -276,7 +276,7 @@ static void warn_of(struct rtune_tuning *t, const struct rtune_measure_report *r
 
 static void fill_winner(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index,
                         struct rtune_winner *winner) {
-    const struct rtune_decision *d = &kind->decisions[index];
+    const struct rtune_decided *d = &kind->decisions[index];
     memset(winner, 0, sizeof(*winner));
     winner->problem = kind->problem;
     winner->problem.n = winner->n_from = winner->n_to = kind->sizes[index];
@@ -292,7 +292,7 @@ static void fill_winner(const struct rtune_tuning *t, const struct rtune_kind *k
 
 static void record_decision(struct rtune_tuning *t, const struct step *s,
                             const struct rtune_found *found) {
-    struct rtune_decision *d = &s->kind->decisions[s->index];
+    struct rtune_decided *d = &s->kind->decisions[s->index];
     struct rtune_config standard = rtune_config_default(&s->kind->problem, t->meter->info.cuda);
     struct rtune_winner winner;
     d->done = true;
@@ -369,7 +369,7 @@ static enum rtune_status place_break(struct rtune_tuning *t, const struct rtune_
     uint32_t steps = 2, samples = 9;
     memset(pair, 0, sizeof(pair));
     for (int k = 0; k < 2; k++) {
-        const struct rtune_decision *d = &kind->decisions[at[k]];
+        const struct rtune_decided *d = &kind->decisions[at[k]];
         pair[k].config = d->config;
         pair[k].expect_us = 2 * kind->decisions[after].us.median;
         if (rtune_forge_find(t->forge, &kind->problem, &d->config, &pair[k].image_at,

@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-enum { RTUNE_WIRE_VERSION = 0x72747701, RTUNE_WIRE_SAMPLES = 128, RTUNE_WIRE_CANDIDATES = 256 };
+enum { RTUNE_WIRE_SAMPLES = 128, RTUNE_WIRE_CANDIDATES = 256 };
 
 enum rtune_frame_kind {
     /* session to worker */
@@ -66,8 +66,8 @@ struct rtune_frame_prepared {
     uint32_t sm_mhz, memory_mhz, temperature_c;
 };
 struct rtune_frame_failure {
-    enum rtune_status status;
-    enum rtune_reason reason;
+    enum rtune_status status; /* of ERROR */
+    enum rtune_reason reason; /* of FAIL */
     bool fatal;
     char detail[512];
 };
@@ -97,6 +97,10 @@ struct rtune_frame {
         struct rtune_frame_done done;
     } u;
 };
+
+/* A count for changes of meaning, over the size, which a change of form seldom leaves alone. */
+enum { RTUNE_WIRE_VERSION = 0x72000000 + (2 << 16) + (int)sizeof(struct rtune_frame) };
+_Static_assert(sizeof(struct rtune_frame) < 1 << 16, "the size stays out of the count");
 
 /* A zeroed frame of a kind. */
 void rtune_frame_init(struct rtune_frame *frame, enum rtune_frame_kind kind, uint32_t slot);

@@ -55,7 +55,6 @@ static void on_fail(void *user, uint32_t slot, const struct rtune_verdict *verdi
     struct worker *w = user;
     struct rtune_frame frame;
     rtune_frame_init(&frame, RTUNE_FRAME_FAIL, slot);
-    frame.u.failure.status = RTUNE_INCORRECT;
     frame.u.failure.reason = verdict->reason;
     frame.u.failure.fatal = verdict->fatal;
     snprintf(frame.u.failure.detail, sizeof(frame.u.failure.detail), "%s", verdict->detail);

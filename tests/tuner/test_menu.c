@@ -127,7 +127,7 @@ static void make_menu(size_t kind, size_t index, bool big, struct rtune_menu *me
 }
 
 static void decide(struct rtune_kind *kind, size_t index, const struct rtune_config *config) {
-    struct rtune_decision *d = &kind->decisions[index];
+    struct rtune_decided *d = &kind->decisions[index];
     d->done = true;
     d->config = *config;
     d->seeds[d->seed_count++] = *config;
@@ -170,6 +170,15 @@ static void test_seeds(void **state) {
     free(menu.configs);
 }
 
+static uint32_t largest_grid(const struct rtune_menu *menu) {
+    uint32_t largest = 0;
+    for (size_t k = 0; k < menu->count; k++) {
+        const struct rtune_grid *grid = &menu->configs[k].grid;
+        if (grid->kind == RTUNE_GRID_BLOCKS && grid->value > largest) largest = grid->value;
+    }
+    return largest;
+}
+
 /* A reference tries all, then not what was hopeless, and of large inputs only what was good. */
 static void test_full(void **state) {
     (void)state;
@@ -207,6 +216,7 @@ static void test_full(void **state) {
     kind->remembered_count = 0;
     make_menu(0, 1, false, &quick);
     assert_true(quick.count < all.count * 2 / 3);
+    assert_int_equal(largest_grid(&quick), largest_grid(&all)); /* no part of an axis is left out */
     rtune_menu_limit(&quick, kind, 20);
     assert_int_equal(quick.count, 20);
     for (size_t a = 0; a < quick.count; a++)
