@@ -32,7 +32,7 @@ struct rtune_kind {
     size_t reference;             /* index of the kind that this one is seeded from */
     uint64_t *sizes;
     size_t size_count;
-    struct rtune_decided *decisions;    /* of each size */
+    struct rtune_decided *decisions;     /* of each size */
     struct rtune_remembered *remembered; /* the last size's good candidates, best first */
     size_t remembered_count;
     size_t remembered_capacity;
