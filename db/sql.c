@@ -86,9 +86,9 @@ static const char *const statements[RTUNE_SQL_COUNT] = {
     [RTUNE_SQL_RUN_ALL] = "SELECT session, token, config_text FROM run ORDER BY session",
     [RTUNE_SQL_RUN_FIND] = "SELECT session FROM run WHERE token = ?",
     [RTUNE_SQL_RUN_INSERT] = "INSERT INTO run (session, token, config_text) VALUES (?, ?, ?)",
-    [RTUNE_SQL_RUN_MATCH] =
-        "SELECT (s.source_hash = ?1 AND s.driver = ?2 AND s.nvrtc = ?4) * "
-        "(1 + (r.config_text = ?3)) FROM run AS r JOIN session AS s ON s.id = r.session ORDER BY s.id DESC LIMIT 1",
+    [RTUNE_SQL_RUN_MATCH] = "SELECT (s.source_hash = ?1 AND s.driver = ?2 AND s.nvrtc = ?4) * "
+                            "(1 + (r.config_text = ?3)) FROM run AS r JOIN session AS s ON s.id = "
+                            "r.session ORDER BY s.id DESC LIMIT 1",
 
     [RTUNE_SQL_TRIAL_COUNT] = "SELECT count(*) FROM trial",
     [RTUNE_SQL_TRIAL_LAST] = "SELECT coalesce(max(seq), 0) FROM trial WHERE session = ?",
