@@ -33,7 +33,7 @@ static void on_alarm(int number) {
     leave("\nreduce-tune: interrupted: the session did not end in time (continue with --resume)\n");
 }
 
-static void catch (int number, void (*handler)(int)) {
+static void install_one(int number, void (*handler)(int)) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
@@ -47,10 +47,10 @@ void interrupt_install(void) {
     /* nohup(1) ignores SIGHUP on purpose. Shells ignore SIGINT in background jobs without meaning
      * it. */
     if (sigaction(SIGHUP, NULL, &before) != 0 || before.sa_handler != SIG_IGN)
-        catch (SIGHUP, on_signal);
-    catch (SIGINT, on_signal);
-    catch (SIGTERM, on_signal);
-    catch (SIGALRM, on_alarm);
+        install_one(SIGHUP, on_signal);
+    install_one(SIGINT, on_signal);
+    install_one(SIGTERM, on_signal);
+    install_one(SIGALRM, on_alarm);
 }
 
 const atomic_bool *interrupt_flag(void) { return &stop; }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tools/bench/peers.cu: librtune (tuned, and built-in only) beside cub::DeviceReduce, interleaved in one
-// process, on a cold input: L2 holds other, clean data. Uses the public interface of librtune alone.
+// tools/bench/peers.cu: librtune (tuned, and built-in only) beside cub::DeviceReduce, interleaved
+// in one process, on a cold input: L2 holds other, clean data. Uses the public interface of librtune
+// alone.
 //
 //   bench_peers [--op sum] [--dtype f32] [--from 6] [--to 32] [--samples 41] [--db FILE]
 //
-// One CSV line a size: op,dtype,n,cache,tuned_us,default_us,cub_us,floor_us,config. Times are medians; CUB's are
-// bimodal, so its lower mode is given: the median of its faster half. floor = an empty kernel between the
-// same events + bytes / the best read rate that any of the three reached in this run. Comment lines (#) tell
-// device, driver, commit and the tuner's own figure for each size.
+// One CSV line a size: op,dtype,n,cache,tuned_us,default_us,cub_us,floor_us,config. Times are
+// medians; CUB's are bimodal, so its lower mode is given: the median of its faster half. floor = an
+// empty kernel between the same events + bytes / the best read rate that any of the three reached
+// in this run. Comment lines (#) tell device, driver, commit and the tuner's figure for each size.
 
 #include <cub/cub.cuh>
 #include <cuda_runtime.h>
@@ -91,8 +92,9 @@ class stopwatch {
         CUDA(cudaEventCreate(&first));
         CUDA(cudaEventCreate(&last));
     }
-    // One call on a cold input. The flush runs while the rest is enqueued, so that all work is queued
-    // before timing starts; waiting after each sample keeps the queue short (a long one adds 0.7 us).
+    // One call on a cold input. The flush runs while the rest is enqueued, so that all work is
+    // queued before timing starts; waiting after each sample keeps the queue short (a long one adds
+    // 0.7 us).
     double operator()(const std::function<void()> &work) const {
         flush();
         CUDA(cudaEventRecord(first, stream));
@@ -234,8 +236,8 @@ template <class T> class bench {
         const double floor = quantile(launches, 0.5);
         std::printf("# device=%s driver=%s cuda=%d.%d cub=%d commit=%s launch_us=%.3f "
                     "read_TB_s=%.3f samples=%d\n",
-                    prop.name, opts.driver.c_str(), runtime / 1000, runtime % 1000 / 10, CUB_VERSION,
-                    opts.commit.c_str(), floor, best_rate / 1e6, opts.samples);
+                    prop.name, opts.driver.c_str(), runtime / 1000, runtime % 1000 / 10,
+                    CUB_VERSION, opts.commit.c_str(), floor, best_rate / 1e6, opts.samples);
         for (const row &r : rows)
             std::printf("%s,%s,%zu,cold,%.3f,%.3f,%.3f,%.3f,%s\n", opts.op.c_str(),
                         opts.dtype.c_str(), r.n, r.tuned, r.standard, r.cub,
