@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // tools/bench/peers.cu: librtune (tuned, and built-in only) beside cub::DeviceReduce, interleaved
-// in one process, on a cold input: L2 holds other, clean data. Uses the public interface of librtune
-// alone.
+// in one process, on a cold input: L2 holds other, clean data. Uses the public interface of
+// librtune alone.
 //
 //   bench_peers [--op sum] [--dtype f32] [--from 6] [--to 32] [--samples 41] [--db FILE]
 //
