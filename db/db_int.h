@@ -91,6 +91,10 @@ void rtune_image_free(struct rtune_image *image);
 enum rtune_status rtune_image_header(const unsigned char *header, size_t have, uint64_t file_size,
                                      const struct rtune_schema *schema, int *version,
                                      struct rtune_error *err);
+/* STORE_DAMAGED if a journal or write-ahead log of another program lies beside the file at path
+ * (which may be missing): bytes of half a change, or a change that would undo a later one. Not for
+ * databases that SQLite opens in place, whose journals it knows how to handle. */
+enum rtune_status rtune_image_alone(const char *path, struct rtune_error *err);
 /* Read and judge the file at path. */
 enum rtune_status rtune_image_load(const char *path, const struct rtune_schema *schema,
                                    struct rtune_image *image, struct rtune_error *err);
@@ -140,9 +144,6 @@ enum rtune_status rtune_path_suffix(char out[RTUNE_DB_PATH], const char *path, c
 /* Folder of a path ("." if it has none). */
 enum rtune_status rtune_path_folder(char out[RTUNE_DB_PATH], const char *path,
                                     struct rtune_error *err);
-/* rtune_store_target without making its folder, for a user id. */
-enum rtune_status rtune_store_choose(const char *option, bool root, struct rtune_store_path *path,
-                                     struct rtune_error *err);
 /* Make the folder of a store and see that it can be written. */
 enum rtune_status rtune_store_folder(const struct rtune_store_path *path, struct rtune_error *err);
 /* Does the file system of a folder lack what WAL needs (shared memory, locks across hosts)? */

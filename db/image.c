@@ -98,6 +98,36 @@ static enum rtune_status read_header(int fd, const struct stat *info,
     return rtune_image_header(header, have, (uint64_t)info->st_size, schema, version, err);
 }
 
+/* Does a file hold what SQLite would still bring into the database beside it? A rollback journal
+ * whose first byte is 0 is one that is done with, https://www.sqlite.org/fileformat2.html. */
+static bool is_pending(const char *name, bool log) {
+    struct stat info;
+    char first = 1;
+    if (lstat(name, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return false;
+    if (log) return true;
+    int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return true;
+    if (pread(fd, &first, 1, 0) != 1) first = 1;
+    close(fd);
+    return first != 0;
+}
+
+enum rtune_status rtune_image_alone(const char *path, struct rtune_error *err) {
+    static const char *const suffixes[] = {"-journal", "-wal"};
+    enum rtune_status status = RTUNE_OK;
+    char name[RTUNE_DB_PATH];
+    for (size_t i = 0; i < RTUNE_ARRAY_SIZE(suffixes); i++) {
+        TRY(rtune_path_suffix(name, path, suffixes[i], err));
+        if (is_pending(name, i == 1))
+            TRY(rtune_err_set(err, RTUNE_STORE_DAMAGED,
+                              "an interrupted change of another program lies beside it, with the "
+                              "suffix %s (read it once with sqlite3, or remove that file)",
+                              suffixes[i]));
+    }
+done:
+    return status;
+}
+
 enum rtune_status rtune_image_load(const char *path, const struct rtune_schema *schema,
                                    struct rtune_image *image, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
@@ -116,6 +146,7 @@ enum rtune_status rtune_image_load(const char *path, const struct rtune_schema *
     if (read.data == NULL)
         TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "no memory for %zu bytes", read.size));
     TRY(rtune_trust_read(fd, read.data, read.size, err));
+    TRY(rtune_image_alone(path, err)); /* after reading: no change began meanwhile */
     *image = read;
     read.data = NULL;
 done:

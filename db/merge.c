@@ -242,8 +242,8 @@ enum rtune_status rtune_store_merge_with(const char *path, const struct rtune_ta
     TRY(rtune_db_at(io, RTUNE_STEP_READ, path, err));
     status = rtune_image_load(path, io->store, &old, err);
     if (status == RTUNE_NOT_FOUND) {
-        status = RTUNE_OK;
         rtune_err_clear(err);
+        status = rtune_image_alone(path, err);
     }
     if (status == RTUNE_OK) status = rtune_db_at(io, RTUNE_STEP_MERGE, path, err);
     if (status == RTUNE_OK)

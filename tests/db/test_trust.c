@@ -128,6 +128,68 @@ static void odd_databases(void **state) {
     }
 }
 
+/* What a killed sqlite3 leaves: the store may be half a change, or get another one later. */
+static void interrupted_changes(void **state) {
+    static const char *const suffixes[] = {"-journal", "-wal"};
+    static const char hot[] = "\xd9\xd5\x05\xf9", done[] = "\0\0\0\0";
+    const char *path = in(state, "tune.db");
+    struct rtune_winner winner = make_winner(5, 1, 9, 1);
+    struct rtune_identity device = make_device(7);
+    struct rtune_table table = {&device, 1, &winner, 1};
+    struct rtune_error err = {0};
+    char beside[RTUNE_DB_PATH];
+    for (size_t i = 0; i < RTUNE_ARRAY_SIZE(suffixes); i++) {
+        snprintf(beside, sizeof beside, "%s%s", path, suffixes[i]);
+        file_put(beside, hot, sizeof hot - 1);
+        /* Where there is no store yet, SQLite could bring the change into a new one. */
+        assert_status(RTUNE_STORE_DAMAGED, &err, rtune_store_merge(path, &table, NULL, &err));
+        assert_false(file_exists(path));
+        assert_int_equal(unlink(beside), 0);
+        put_good(path);
+        file_put(beside, hot, sizeof hot - 1);
+        expect_kept(path, RTUNE_STORE_DAMAGED, suffixes[i]);
+        expect_kept(path, RTUNE_STORE_DAMAGED, "sqlite3");
+        file_put(beside, hot, 0);
+        put(path, 7, &winner, 1);
+        if (i == 0) { /* a journal that is done with, as PRAGMA journal_mode = PERSIST leaves it */
+            file_put(beside, done, sizeof done - 1);
+            put(path, 7, &winner, 1);
+        }
+        assert_int_equal(unlink(beside), 0);
+        assert_int_equal(unlink(path), 0);
+        snprintf(beside, sizeof beside, "%s.1", path);
+        assert_int_equal(unlink(beside), 0);
+    }
+}
+
+/* The real thing: killed in the middle of a transaction that has spilled into the file. */
+static int die_in_a_change(void *path) {
+    sqlite3 *db = NULL;
+    if (sqlite3_open(path, &db) != SQLITE_OK) return 1;
+    if (sqlite3_exec(db,
+                     "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN; "
+                     "UPDATE winner SET block = 64; "
+                     "CREATE TABLE t AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
+                     "FROM c LIMIT 2000) SELECT x, hex(zeroblob(100)) FROM c",
+                     NULL, NULL, NULL) != SQLITE_OK)
+        return 2;
+    _exit(0); /* neither commits nor rolls back */
+}
+
+static void half_a_transaction(void **state) {
+    const char *path = in(state, "tune.db");
+    put_good(path);
+    assert_int_equal(in_child(die_in_a_change, (void *)(uintptr_t)path), 0);
+    assert_true(file_exists(in(state, "tune.db-journal")));
+    expect_kept(path, RTUNE_STORE_DAMAGED, "interrupted change");
+    shell(path, "SELECT count(*) FROM winner"); /* as the message says */
+    struct rtune_table table = get(path);
+    assert_true(table.winner_count > 0);
+    for (size_t i = 0; i < table.winner_count; i++)
+        assert_int_not_equal(table.winners[i].config.block, 64);
+    rtune_table_free(&table);
+}
+
 static void too_large(void **state) {
     const char *path = in(state, "tune.db");
     put_good(path);
@@ -333,7 +395,8 @@ int main(void) {
         SCRATCH(too_large),        SCRATCH(not_a_file),       SCRATCH(links),
         SCRATCH(others_may_write), SCRATCH(missing),          SCRATCH(another_owner),
         SCRATCH(not_readable),     SCRATCH(read_only_folder), SCRATCH(newer_format),
-        SCRATCH(no_format),        SCRATCH(older_format),
+        SCRATCH(no_format),        SCRATCH(older_format),     SCRATCH(interrupted_changes),
+        SCRATCH(half_a_transaction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
