@@ -11,6 +11,7 @@
 #include "tools/tune_output.h"
 #include "tuner/space.h"
 #include "tuner/tuner.h"
+#include "tuner/yaml.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -18,17 +19,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_TEXT = 4096, BUDGET_DEFAULT_S = 300, SEED_DEFAULT = 1 };
-#define SPACE_MAX ((size_t)1 << 20)
+enum { BUDGET_DEFAULT_S = 300, SEED_DEFAULT = 1 };
 
-/* Path of this program, to start workers with. */
-static enum rtune_status own_path(char path[PATH_TEXT], struct rtune_error *err) {
-    ssize_t length = readlink("/proc/self/exe", path, PATH_TEXT - 1);
-    if (length < 0)
-        return rtune_err_set_errno(err, RTUNE_IO, errno,
-                                   "/proc/self/exe: cannot read (is /proc there?)");
-    path[length] = '\0';
-    return RTUNE_OK;
+/* This program, to start workers with: the running file itself, also where an upgrade has meanwhile
+ * put another one at its path. */
+static const char own_program[] = "/proc/self/exe";
+
+static enum rtune_status check_program(struct rtune_error *err) {
+    if (access(own_program, X_OK) == 0) return RTUNE_OK;
+    return rtune_err_set_errno(err, RTUNE_IO, errno, "%s: cannot read (is /proc there?)",
+                               own_program);
 }
 
 /* A search space that cannot be read is told before the device is opened. */
@@ -37,7 +37,7 @@ static enum rtune_status check_space(const char *file, struct rtune_error *err) 
     struct rtune_buf text = {.data = NULL};
     rtune_space *space = NULL;
     if (file == NULL) return RTUNE_OK;
-    TRY(rtune_file_read(file, SPACE_MAX, &text, err));
+    TRY(rtune_file_read(file, RTUNE_YAML_MAX, &text, err));
     TRY(rtune_space_parse(text.data, text.size, file, &space, err));
 done:
     rtune_space_free(space);
@@ -46,10 +46,12 @@ done:
 }
 
 /* A store that cannot be used is told before anything is measured, not after. */
-static enum rtune_status check_store(const char *option, struct rtune_error *err) {
+static enum rtune_status check_store(const struct cli_options *opt, struct rtune_error *err) {
     struct rtune_store_path path;
     struct rtune_table table = {.devices = NULL};
-    enum rtune_status status = rtune_store_target(option, &path, err);
+    enum rtune_status status = opt->dry_run
+                                   ? rtune_store_choose(opt->db, geteuid() == 0, &path, err)
+                                   : rtune_store_target(opt->db, &path, err);
     if (status != RTUNE_OK) return status;
     status = rtune_store_read(path.path, &table, NULL, err);
     rtune_table_free(&table);
@@ -72,8 +74,7 @@ static int tune_device(struct cli *cli, const char *device, const struct rtune_p
     enum rtune_status status = RTUNE_OK;
     struct rtune_error err;
     struct tune_output output;
-    char worker[PATH_TEXT];
-    TRY(own_path(worker, &err));
+    TRY(check_program(&err));
     struct rtune_tune_options options = {
         .device = device,
         .store = cli->opt.db,
@@ -89,7 +90,7 @@ static int tune_device(struct cli *cli, const char *device, const struct rtune_p
         .fresh = cli->opt.fresh,
         .plan_only = cli->opt.dry_run,
         .threads = (uint32_t)cli->opt.threads,
-        .worker = worker,
+        .worker = own_program,
         .stop = interrupt_flag(),
         .log = &cli->log,
     };
@@ -98,9 +99,6 @@ static int tune_device(struct cli *cli, const char *device, const struct rtune_p
 done:
     console_progress_line("");
     if (interrupt_signal() == SIGPIPE) return CLI_OK; /* console_finish has the last word */
-    if (status == RTUNE_INTERRUPTED)
-        (void)rtune_err_set(&err, status,
-                            "interrupted: what was decided is stored (--resume goes on)");
     if (status != RTUNE_OK) return cli_fail(&err);
     return interrupt_signal() != 0 ? CLI_SIGNAL + interrupt_signal() : CLI_OK;
 }
@@ -136,7 +134,7 @@ int cmd_tune(struct cli *cli) {
         problem_arg_many(&cli->opt, &problems, &count, &err) != RTUNE_OK)
         return cli_usage(cli, &err);
     if (check_space(cli->opt.config, &err) != RTUNE_OK ||
-        check_store(cli->opt.db, &err) != RTUNE_OK) {
+        check_store(&cli->opt, &err) != RTUNE_OK) {
         free(problems);
         return cli_fail(&err);
     }

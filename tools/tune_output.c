@@ -209,6 +209,7 @@ static void json_event(const struct rtune_tune_event *event) {
     if (event->kind == RTUNE_EVENT_DONE) {
         json_text(&json, "outcome", event->outcome);
         json_text(&json, "store", event->store);
+        json_u64(&json, "stored", event->stored);
         json_open(&json, "failures", '{');
         for (int r = RTUNE_REASON_CORRECT + 1; r < RTUNE_REASON_COUNT; r++)
             json_u64(&json, rtune_reason_name((enum rtune_reason)r), event->failures[r]);

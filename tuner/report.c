@@ -23,7 +23,7 @@ static double eta(const struct rtune_tuning *t) {
 void rtune_tuning_tell(struct rtune_tuning *t, struct rtune_tune_event *event) {
     event->device = t->meter != NULL ? t->meter->info.name : "";
     event->identity = t->key;
-    event->store = t->store.path;
+    event->store = event->kind == RTUNE_EVENT_DONE && event->stored == 0 ? NULL : t->store.path;
     event->elapsed_s = rtune_tuning_elapsed(t);
     event->eta_s = event->kind == RTUNE_EVENT_DONE ? 0 : eta(t);
     if (event->kind != RTUNE_EVENT_COMPILE) {

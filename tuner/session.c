@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     SPACE_MAX = 1 << 20,
@@ -32,12 +33,11 @@ static enum rtune_status check_seconds(const char *name, double value, struct rt
 }
 
 static enum rtune_status check_sizes(const struct rtune_tune_options *o, struct rtune_error *err) {
-    const uint64_t most = UINT64_C(1) << 40;
     if (o->sizes == NULL) return RTUNE_OK;
     if (o->size_count == 0 || o->size_count > SIZES_MAX)
         return rtune_err_set(err, RTUNE_INVALID, "sizes: there must be 1 to %d", SIZES_MAX);
     for (size_t k = 0; k < o->size_count; k++)
-        if (o->sizes[k] < 1 || o->sizes[k] > most)
+        if (o->sizes[k] < 1 || o->sizes[k] > RTUNE_TUNE_N_MAX)
             return rtune_err_set(err, RTUNE_RANGE, "sizes: %llu is not between 1 and 2^40",
                                  (unsigned long long)o->sizes[k]);
     return RTUNE_OK;
@@ -105,7 +105,8 @@ static enum rtune_status open_meter(struct rtune_tuning *t, struct rtune_error *
     }
     rtune_forge_target(t->forge, &t->meter->info.identity);
     rtune_identity_key(&t->meter->info.identity, t->key);
-    TRY(rtune_store_target(o->store, &t->store, err));
+    TRY(o->plan_only ? rtune_store_choose(o->store, geteuid() == 0, &t->store, err)
+                     : rtune_store_target(o->store, &t->store, err));
 done:
     return status;
 }
@@ -263,6 +264,26 @@ static const char *outcome_of(enum rtune_status status) {
                                          : "failed";
 }
 
+static size_t count_rows(const struct rtune_tuning *t) {
+    size_t count = 0;
+    for (size_t k = 0; k < t->agenda.count; k++)
+        count += t->agenda.kinds[k].row_count;
+    return count;
+}
+
+/* What a session that published without a failure comes to. */
+static enum rtune_status verdict(enum rtune_status ran, size_t stored, struct rtune_error *err) {
+    if (ran == RTUNE_INTERRUPTED)
+        return rtune_err_set(err, ran, "interrupted: %s (--resume goes on)",
+                             stored > 0 ? "what was decided is stored"
+                                        : "nothing was decided, nothing is stored");
+    if (ran == RTUNE_TIMEOUT && stored == 0)
+        return rtune_err_set(err, ran,
+                             "nothing was decided, nothing is stored (give more --budget; "
+                             "--resume continues)");
+    return RTUNE_OK;
+}
+
 /* Publish whatever was decided; the first failure is the session's. */
 static enum rtune_status finish(struct rtune_tuning *t, enum rtune_status ran,
                                 struct rtune_error *err) {
@@ -278,9 +299,10 @@ static enum rtune_status finish(struct rtune_tuning *t, enum rtune_status ran,
 done:
     if (failed) return ran;
     if (status != RTUNE_OK) return status;
-    struct rtune_tune_event event = {.kind = RTUNE_EVENT_DONE, .outcome = outcome};
+    struct rtune_tune_event event = {
+        .kind = RTUNE_EVENT_DONE, .outcome = outcome, .stored = count_rows(t)};
     rtune_tuning_tell(t, &event);
-    return ran == RTUNE_INTERRUPTED ? rtune_err_set(err, ran, "interrupted") : RTUNE_OK;
+    return verdict(ran, event.stored, err);
 }
 
 static void close_tuning(struct rtune_tuning *t) {

@@ -11,6 +11,9 @@
 
 #include <stdatomic.h>
 
+/* A size of a session is 1 to this many elements. */
+#define RTUNE_TUNE_N_MAX (UINT64_C(1) << 40)
+
 enum rtune_effort {
     RTUNE_EFFORT_QUICK,
     RTUNE_EFFORT_STANDARD,
@@ -53,7 +56,7 @@ struct rtune_tune_event {
     const char *text;                  /* one line for people; may be NULL */
     const char *device;                /* "cuda:0" */
     const char *identity;              /* key */
-    const char *store;                 /* path that will be written */
+    const char *store;                 /* path that will be written; DONE: NULL if it was not */
     size_t problems, sizes, instances; /* of the plan */
     double eta_s;                      /* seconds left, estimated */
     double elapsed_s;
@@ -61,12 +64,14 @@ struct rtune_tune_event {
     const struct rtune_trial *trial;
     const struct rtune_winner *winner;
     const char *outcome; /* DONE: "complete", "budget", "interrupted" */
+    size_t stored;       /* DONE: winners of this session that are in the store now */
     size_t failures[RTUNE_REASON_COUNT];
 };
 typedef void (*rtune_tune_event_fn)(void *user, const struct rtune_tune_event *event);
 
 /* Run a session. Whatever was decided when it ends (complete, budget, interrupted) is published.
- * INTERRUPTED if stop was set (after publishing). */
+ * INTERRUPTED if stop was set (after publishing). TIMEOUT if the budget ran out before anything was
+ * decided: nothing is published then, and the measurements are kept for a session that resumes. */
 enum rtune_status rtune_tune(const struct rtune_tune_options *options, rtune_tune_event_fn event,
                              void *user, struct rtune_error *err);
 

@@ -100,6 +100,9 @@ $ reduce-tune --device cpu --ops min --dtypes f64 --sizes 16 --budget 20s --effo
 $ reduce-tune show --device cpu | grep -c '^[a-z]* [if][0-9]*  wide'
 > 3
 
+== dry-run-makes-nothing: not even the folder of the store
+$ reduce-tune --device cpu --ops sum --dtypes f32 --sizes 16 --dry-run --db sub/dry.db > out; test ! -e sub
+
 == config: a search space that cannot be read is told before the device is opened
 $ reduce-tune --device cpu --config gone.yaml
 $ echo 'nonsense: 1' > bad.yaml; reduce-tune --device 63 --config bad.yaml
@@ -112,6 +115,15 @@ $ : > empty.yaml; reduce-tune --device 63 --config empty.yaml
 == own-config: a smaller space
 $ cp $CASES/data/small.yaml own.yaml; reduce-tune --device cpu --ops sum --dtypes f32 --sizes 16 --budget 20s --config own.yaml --db own.db | tail -1
 > stored     own.db
+
+== nothing-decided: without a decision no store is named, and it is no success
+$ reduce-tune --device cpu --ops max --dtypes f32 --sizes 1000 --budget 100ms --db none.db | tail -1; test ! -e none.db || echo made
+$ reduce-tune --device cpu --ops max --dtypes f32 --sizes 1000 --budget 100ms --db none.db --fresh --json > events; echo $?; tail -1 events | json-get event outcome store stored
+> done       budget after *: 0 of 1 steps
+> 1
+> done budget null 0
+! reduce-tune: nothing was decided, nothing is stored (give more --budget; --resume continues)
+! reduce-tune: nothing was decided, nothing is stored (give more --budget; --resume continues)
 
 == sigint: what is decided is stored, within 3 s (F13)
 $ interrupt INT '"problem"' reduce-tune --device cpu --budget 60s --json --db int.db; cat interrupt.err
@@ -135,8 +147,15 @@ $ interrupt HUP '"problem"' reduce-tune --device cpu --budget 60s --json --db hu
 $ PAUSE=0 interrupt INT '"plan"' reduce-tune --device cpu --budget 60s --json --db early.db
 > exit 130 in time
 
+== one-wish: two signals at once, as timeout(1) sends them, count as one
+$ PAUSE=0.001 interrupt INT,INT '"problem"' reduce-tune --device cpu --budget 60s --json --db wish.db; cat interrupt.err
+$ reduce-tune show --db wish.db > shown; grep -c '^device' shown
+> exit 130 in time
+> reduce-tune: interrupted: what was decided is stored (--resume goes on)
+> 1
+
 == twice: the second signal leaves at once, and a later run works
-$ PAUSE=0.001 interrupt INT,INT '"problem"' reduce-tune --device cpu --budget 60s --json --db twice.db
+$ PAUSE=0.6 interrupt INT,INT '"problem"' reduce-tune --device cpu --budget 60s --json --db twice.db
 $ reduce-tune --device cpu --ops sum --dtypes f32 --sizes 16 --budget 20s --fresh --db twice.db | tail -1
 > exit 130 in time
 > stored     twice.db

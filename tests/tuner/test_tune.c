@@ -57,6 +57,8 @@ static void test_complete(void **state) {
     assert_int_equal(f.told.total, 10);
     assert_int_equal(f.told.done, 10);
     assert_int_equal(f.told.problems, 10);
+    assert_int_equal(f.told.stored, 10);
+    assert_string_equal(f.told.stored_at, f.store);
     assert_true(f.told.trials > 30);
     tune_read(&f);
     assert_int_equal(f.table.device_count, 1);
@@ -292,6 +294,27 @@ static void test_budget(void **state) {
     tune_check_intervals(&f);
 }
 
+static void nothing_stored(enum rtune_status status, const char *outcome) {
+    struct rtune_error err;
+    assert_int_equal(tune_run(&f, &err), status);
+    assert_non_null(strstr(err.message, "nothing was decided, nothing is stored"));
+    assert_string_equal(f.told.outcome, outcome);
+    assert_int_equal(f.told.dones, 1);
+    assert_int_equal(f.told.stored, 0);
+    assert_string_equal(f.told.stored_at, "");
+    assert_int_equal(access(f.store, F_OK), -1);
+}
+
+/* Stopped before the first decision: no store is named, and it is no success. */
+static void test_nothing_decided(void **state) {
+    (void)state;
+    f.options.budget_s = 1e-9;
+    nothing_stored(RTUNE_TIMEOUT, "budget");
+    f.options.budget_s = 0;
+    f.told.stop_after = 1;
+    nothing_stored(RTUNE_INTERRUPTED, "interrupted");
+}
+
 static void refuse(enum rtune_status status, const char *text) {
     struct rtune_error err;
     assert_int_equal(tune_run(&f, &err), status);
@@ -390,6 +413,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_kill_and_resume, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unfinished, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_budget, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_nothing_decided, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_options, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_large, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_locked, set_up, tear_down),

@@ -73,6 +73,9 @@ static void on_event(void *user, const struct rtune_tune_event *event) {
     case RTUNE_EVENT_DONE:
         t->dones++;
         snprintf(t->outcome, sizeof(t->outcome), "%s", event->outcome);
+        snprintf(t->stored_at, sizeof(t->stored_at), "%s",
+                 event->store != NULL ? event->store : "");
+        t->stored = event->stored;
         memcpy(t->failures, event->failures, sizeof(t->failures));
         break;
     }

@@ -11,6 +11,8 @@ struct told {
     size_t done, total, instances, sizes;
     size_t failures[RTUNE_REASON_COUNT];
     char outcome[32], last_warning[512];
+    char stored_at[512]; /* "" if nothing was stored */
+    size_t stored;
     char said[4096];   /* the warnings, as far as they fit */
     size_t stop_after; /* trials, after which the stop flag is set; 0: never */
     size_t kill_after; /* trials, after which the process kills itself; 0: never */
