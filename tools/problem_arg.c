@@ -87,12 +87,50 @@ static struct rtune_problem combination(const int value[FIELDS]) {
     return problem;
 }
 
+/* Why a value of a field is in no problem: the reason of the combination that could do with the
+ * first kind's value of that field, so that it is this value which is told, not its company. */
+static enum rtune_status lost_value(const uint32_t bits[FIELDS], int field, int lost,
+                                    struct rtune_error *err) {
+    static const int usual[FIELDS] = {RTUNE_SUM,   RTUNE_F32,           RTUNE_WIDE,
+                                      RTUNE_PLAIN, RTUNE_NAN_PROPAGATE, RTUNE_COLD};
+    uint32_t only[FIELDS];
+    int value[FIELDS];
+    struct rtune_error reason, best;
+    memcpy(only, bits, sizeof only);
+    only[field] = 1u << lost;
+    for (int f = 0; f < FIELDS; f++)
+        value[f] = __builtin_ctz(only[f]);
+    rtune_err_clear(&best);
+    do {
+        int replaced[FIELDS];
+        memcpy(replaced, value, sizeof replaced);
+        replaced[field] = usual[field];
+        struct rtune_problem problem = combination(value), other = combination(replaced);
+        (void)rtune_problem_check(&problem, &reason);
+        bool guilty = rtune_problem_check(&other, NULL) == RTUNE_OK;
+        if (best.status == RTUNE_OK || guilty) best = reason;
+        if (guilty) break;
+    } while (next_combination(only, value));
+    return rtune_err_set(err, best.status, "%s", best.message);
+}
+
+/* Every name that was given must be in a problem. */
+static enum rtune_status check_named(const uint32_t given[FIELDS], const uint32_t bits[FIELDS],
+                                     const uint32_t used[FIELDS], struct rtune_error *err) {
+    for (int f = 0; f < FIELDS; f++)
+        if ((given[f] & ~used[f]) != 0)
+            return lost_value(bits, f, __builtin_ctz(given[f] & ~used[f]), err);
+    return RTUNE_OK;
+}
+
 enum rtune_status problem_arg_many(const struct cli_options *opt, struct rtune_problem **problems,
                                    size_t *count, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct kinds kinds = {NULL, 0, 0};
-    struct rtune_error why;
+    uint32_t used[FIELDS] = {0};
     int value[FIELDS];
+    const uint32_t given[FIELDS] = {opt->ops,   opt->dtypes, opt->accs,
+                                    opt->modes, opt->nans,   opt->caches};
     const uint32_t bits[FIELDS] = {
         opt->ops != 0 ? opt->ops : (1u << RTUNE_OP_COUNT) - 1,
         opt->dtypes != 0 ? opt->dtypes : (1u << RTUNE_DTYPE_COUNT) - 1,
@@ -101,15 +139,15 @@ enum rtune_status problem_arg_many(const struct cli_options *opt, struct rtune_p
         opt->nans != 0 ? opt->nans : 1u << RTUNE_NAN_PROPAGATE,
         opt->caches != 0 ? opt->caches : 1u << RTUNE_COLD,
     };
-    rtune_err_clear(&why);
     for (int f = 0; f < FIELDS; f++)
         value[f] = __builtin_ctz(bits[f]);
     do {
         struct rtune_problem problem = combination(value);
         struct rtune_error reason;
         enum rtune_status checked = rtune_problem_check(&problem, &reason);
-        if (checked != RTUNE_OK && why.status == RTUNE_OK) why = reason; /* the first one is told */
         if (checked == RTUNE_OK) {
+            for (int f = 0; f < FIELDS; f++)
+                used[f] |= 1u << value[f];
             problem = rtune_problem_canonical(&problem);
             problem.n = 0;
             TRY(add_kind(&kinds, &problem, err));
@@ -117,7 +155,7 @@ enum rtune_status problem_arg_many(const struct cli_options *opt, struct rtune_p
             TRY(rtune_err_set(err, checked, "%s", reason.message));
         }
     } while (next_combination(bits, value));
-    if (kinds.count == 0) TRY(rtune_err_set(err, RTUNE_UNSUPPORTED, "%s", why.message));
+    TRY(check_named(given, bits, used, err));
     *problems = kinds.list;
     *count = kinds.count;
     kinds.list = NULL;

@@ -200,6 +200,24 @@ $ reduce-tune --device cpu --ops sum --dtypes bf16
 ! Try 'reduce-tune help tune'.
 ? 2
 
+== unsupported-in-company: a name that is in no problem is told, whatever else is given
+$ reduce-tune --device cpu --ops sum,dot
+$ reduce-tune --device cpu --dtypes f32,f16
+$ reduce-tune --device cpu --mode kahan
+! reduce-tune: dot: this version has no kernels for it (use one of *)
+! Try 'reduce-tune help tune'.
+! reduce-tune: sum of f16: this version has no kernels for it (use one of *)
+! Try 'reduce-tune help tune'.
+! reduce-tune: sum in mode kahan: this version has no kernels for it (use one of plain)
+! Try 'reduce-tune help tune'.
+? 2
+
+== sizes-too-large: more than a session measures
+$ reduce-tune --device cpu --sizes 2^41
+! reduce-tune: --sizes: "2^41" is out of range (expected 1 to 1099511627776)
+! Try 'reduce-tune help tune'.
+? 2
+
 == lookup-needs-dtype-and-n
 $ reduce-tune lookup --device cpu -n 5
 $ reduce-tune lookup --device cpu --dtype f32
