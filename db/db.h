@@ -147,11 +147,14 @@ size_t rtune_store_paths(const char *option, struct rtune_store_path paths[RTUNE
 /* Does the option, or RTUNE_DB where it is NULL, say "none"? Then the shipped profiles are not used
  * either. */
 bool rtune_store_is_none(const char *option);
-/* The store that tune, import and merge write: option, else RTUNE_DB, else the system store as
+/* The store that tune and import write: option, else RTUNE_DB, else the system store as
  * root, else the user store. Makes its folder (0755 for the system store, else 0700). NOT_FOUND,
  * with what to set, if there is none; IO naming the path if its folder cannot be made or written.
  */
 enum rtune_status rtune_store_target(const char *option, struct rtune_store_path *path,
+                                     struct rtune_error *err);
+/* The same path, as root or not, but nothing is made or looked at. */
+enum rtune_status rtune_store_choose(const char *option, bool root, struct rtune_store_path *path,
                                      struct rtune_error *err);
 
 /* ---- reading --------------------------------------------------------------------------------- */
