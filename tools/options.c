@@ -61,7 +61,7 @@ static const struct cli_option options[] = {
     {"sizes", 0, CLI_KIND_SIZES, "LIST", BIT(CLI_TUNE),
      "Numbers of elements to tune at, as 1000, 64Ki, 2^20, lists of them, and ranges such as "
      "2^10..2^25 (each power of two). Default: powers of two up to 2^33 or 60 % of free memory.",
-     AT(sizes), AT(size_count), 0, 1, SIZE_MAX_ELEMENTS, false},
+     AT(sizes), AT(size_count), 0, 1, RTUNE_TUNE_N_MAX, false},
     {"config", 0, CLI_KIND_TEXT, "FILE", BIT(CLI_TUNE),
      "The search space (YAML) in place of the built-in one.", AT(config), 0, 0, 0, 0, false},
     {"effort", 0, CLI_KIND_NAME, "LEVEL", BIT(CLI_TUNE),
@@ -69,7 +69,7 @@ static const struct cli_option options[] = {
      0, CLI_NAMES_EFFORT, 0, 0, false},
     {"budget", 0, CLI_KIND_DURATION, "TIME", BIT(CLI_TUNE),
      "Time for each device, as 500ms, 60s, 5m or 2h; what is decided by then is stored. 5m if not "
-     "given.",
+     "given; no limit with --effort exhaustive.",
      AT(budget_s), AT(has_budget), 0, BUDGET_MIN_MS, BUDGET_MAX_MS, false},
     {"resume", 0, CLI_KIND_FLAG, NULL, BIT(CLI_TUNE),
      "Continue an unfinished session, also one of another search space.", AT(resume), 0, 0, 0, 0,
