@@ -40,7 +40,7 @@ static void print_run(const struct run *run, const struct rtune_config *config) 
     char from[32], to[32], n[80], us[64], gain[32] = "-", text[256];
     (void)rtune_print_size(run->n_from, from, sizeof from);
     (void)rtune_print_size(run->n_to, to, sizeof to);
-    /* The last interval is open; its end is no number for people. */
+    /* A profile may leave its last interval open; that end is no number for people. */
     if (run->n_from == run->n_to)
         (void)snprintf(n, sizeof n, "%s", from);
     else
