@@ -149,8 +149,8 @@ size_t rtune_store_paths(const char *option, struct rtune_store_path paths[RTUNE
 bool rtune_store_is_none(const char *option);
 /* The store that tune and import write: option, else RTUNE_DB, else the system store as
  * root, else the user store. Makes its folder (0755 for the system store, else 0700). NOT_FOUND,
- * with what to set, if there is none; IO naming the path if its folder cannot be made or written.
- */
+ * with what to set, if there is none; INVALID for a samples.db; IO naming the path if its folder
+ * cannot be made or written. */
 enum rtune_status rtune_store_target(const char *option, struct rtune_store_path *path,
                                      struct rtune_error *err);
 /* The same path, as root or not, but nothing is made or looked at. */
@@ -231,14 +231,21 @@ typedef enum rtune_status (*rtune_trial_visit)(void *user, const struct rtune_tr
 enum rtune_status rtune_work_trials(rtune_work *work, const struct rtune_problem *problem,
                                     rtune_trial_visit visit, void *user, struct rtune_error *err);
 /* Publish: end the session with an outcome, merge its winners into the store and its trials into
- * samples.db. keep: leave the work database for --resume; else delete it. */
+ * samples.db, in this order. keep: leave the work database for --resume; else delete it. It is also
+ * left after a failure, and publishing again does what is still to do. */
 enum rtune_status rtune_work_publish(rtune_work *work, const char *outcome, bool keep,
                                      struct rtune_error *err);
+/* How many winners rtune_work_publish has put into the store: also if it failed after that, because
+ * of samples.db. */
+size_t rtune_work_published(const rtune_work *work);
 void rtune_work_close(rtune_work *work);
 
 /* Path of the samples that belong to a store: samples.db in its folder. */
 enum rtune_status rtune_samples_path(const char *store_path, char *path, size_t size,
                                      struct rtune_error *err);
+/* Could the trials of a session be recorded beside this store? Before they are measured: the errors
+ * of rtune_store_read but for NOT_FOUND (it is made when it is needed). */
+enum rtune_status rtune_samples_probe(const char *store_path, struct rtune_error *err);
 /* Walk the recorded trials of a samples.db (replay, report), oldest first; identity_key NULL: of
  * all devices. */
 enum rtune_status rtune_samples_read(const char *path, const char *identity_key,

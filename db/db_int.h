@@ -17,6 +17,9 @@ enum {
     RTUNE_DB_SAMPLES_MAX = 4096 /* of one trial */
 };
 
+/* Of the file with the trials, in the folder of a store. */
+#define RTUNE_SAMPLES_NAME "samples.db"
+
 /* ---- steps of a write, for tests ------------------------------------------------------------- */
 
 /* What is about to be done when a hook is called. */
@@ -144,6 +147,8 @@ enum rtune_status rtune_path_suffix(char out[RTUNE_DB_PATH], const char *path, c
 /* Folder of a path ("." if it has none). */
 enum rtune_status rtune_path_folder(char out[RTUNE_DB_PATH], const char *path,
                                     struct rtune_error *err);
+/* INVALID if a store at this path would be its own samples.db. */
+enum rtune_status rtune_path_not_samples(const char *store_path, struct rtune_error *err);
 /* Make the folder of a store and see that it can be written. */
 enum rtune_status rtune_store_folder(const struct rtune_store_path *path, struct rtune_error *err);
 /* Does the file system of a folder lack what WAL needs (shared memory, locks across hosts)? */

@@ -83,8 +83,17 @@ enum rtune_status rtune_store_choose(const char *option, bool root, struct rtune
         return rtune_err_set(err, RTUNE_NOT_FOUND,
                              "there is no place for a store: neither XDG_DATA_HOME nor HOME is an "
                              "absolute path (set one, or RTUNE_DB, or give --db FILE)");
-    *path = chosen;
-    return RTUNE_OK;
+    enum rtune_status status = rtune_path_not_samples(chosen.path, err);
+    if (status == RTUNE_OK) *path = chosen;
+    return status;
+}
+
+enum rtune_status rtune_path_not_samples(const char *store_path, struct rtune_error *err) {
+    const char *slash = strrchr(store_path, '/');
+    if (strcmp(slash == NULL ? store_path : slash + 1, RTUNE_SAMPLES_NAME) != 0) return RTUNE_OK;
+    return rtune_err_set(err, RTUNE_INVALID,
+                         "%s: this name is for the samples beside a store (name another file)",
+                         store_path);
 }
 
 enum rtune_status rtune_path_suffix(char out[RTUNE_DB_PATH], const char *path, const char *suffix,

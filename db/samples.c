@@ -7,9 +7,12 @@
 #include "base/buf.h"
 #include "db/db_int.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SAMPLE_BYTES = 8 };
 
@@ -239,7 +242,21 @@ enum rtune_status rtune_samples_path(const char *store_path, char *path, size_t 
     char folder[RTUNE_DB_PATH];
     enum rtune_status status = rtune_path_folder(folder, store_path, err);
     if (status != RTUNE_OK) return status;
-    return rtune_path_join(path, size, folder, "samples.db", err);
+    return rtune_path_join(path, size, folder, RTUNE_SAMPLES_NAME, err);
+}
+
+enum rtune_status rtune_samples_probe(const char *store_path, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    char path[RTUNE_DB_PATH];
+    bool empty = false;
+    TRY(rtune_samples_path(store_path, path, sizeof path, err));
+    status = rtune_image_probe(path, rtune_schema_samples(), &empty, err);
+    if (status == RTUNE_OK && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 && errno != ENOENT)
+        status = rtune_err_set_errno(err, RTUNE_IO, errno, "cannot be written");
+    if (status != RTUNE_OK)
+        rtune_err_prefix(err, "%s: trials cannot be recorded there (move it away)", path);
+done:
+    return status;
 }
 
 /* Open for writing, made if it is missing, in a transaction. */

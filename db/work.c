@@ -26,6 +26,7 @@ struct rtune_work {
     int64_t device;  /* row of the identity */
     int64_t session; /* 0 before rtune_work_begin */
     int64_t seq;     /* of the last trial of the session */
+    size_t published;
     bool wal;
     uint64_t synced_ns; /* when the last commit reached the disk for certain */
 };
@@ -86,6 +87,16 @@ done:
     return status;
 }
 
+/* Put the path in front, and what helps at the end, of a message about a work database. */
+static void explain_work(const char *path, enum rtune_status status, struct rtune_error *err) {
+    if (err == NULL || status == RTUNE_OK) return;
+    bool bad = status == RTUNE_STORE_DAMAGED || status == RTUNE_STORE_FOREIGN ||
+               status == RTUNE_STORE_NEWER || status == RTUNE_STORE_UNTRUSTED;
+    const struct rtune_error why = *err;
+    if (bad) rtune_err_set(err, status, "%s (--fresh drops it)", why.message);
+    rtune_err_prefix(err, "%s", path);
+}
+
 static enum rtune_status open_database(struct rtune_work *work, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     bool empty = false;
@@ -109,6 +120,7 @@ enum rtune_status rtune_work_open_with(rtune_work **work, const char *store_path
     opened->lock.fd = -1;
     opened->io = *io;
     opened->identity = *identity;
+    TRY(rtune_path_not_samples(store_path, err));
     TRY(rtune_path_suffix(opened->store, store_path, "", err));
     TRY(work_path(opened->path, store_path, identity, err));
     status = rtune_lock_take(opened->path, 0, &opened->lock, err);
@@ -119,7 +131,7 @@ enum rtune_status rtune_work_open_with(rtune_work **work, const char *store_path
     TRY(status);
     if (!resume) TRY(delete_files(opened->path, err));
     status = open_database(opened, err);
-    if (status != RTUNE_OK) rtune_err_prefix(err, "%s", opened->path);
+    explain_work(opened->path, status, err);
     TRY(status);
     *work = opened;
     opened = NULL;
@@ -160,7 +172,7 @@ enum rtune_status rtune_work_peek(const char *store_path, const struct rtune_ide
     uint64_t count = 0;
     TRY(work_path(path, store_path, identity, err));
     status = rtune_image_probe(path, rtune_schema_work(), &empty, err);
-    if (status != RTUNE_OK) rtune_err_prefix(err, "%s", path);
+    explain_work(path, status, err);
     TRY(status);
     if (!empty) {
         TRY(rtune_work_open(&work, store_path, identity, true, err));
@@ -395,6 +407,7 @@ static enum rtune_status publish_winners(rtune_work *work, const struct rtune_se
     TRY(rtune_table_read(work->db, &table, NULL, err));
     if (table.winner_count == 0) goto done;
     TRY(rtune_store_merge_with(work->store, &table, session, &work->io, err));
+    work->published += table.winner_count;
     TRY(begin_rows(work, err));
     TRY(end_rows(work, rtune_sql_run(work->db, RTUNE_SQL_WINNER_CLEAR, err), err));
 done:
@@ -402,17 +415,33 @@ done:
     return status;
 }
 
+static enum rtune_status publish_trials(rtune_work *work, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    char samples[RTUNE_DB_PATH];
+    TRY(rtune_samples_path(work->store, samples, sizeof samples, err));
+    TRY(rtune_db_at(&work->io, RTUNE_STEP_WORK_SAMPLES, samples, err));
+    TRY(rtune_samples_merge(samples, work->db, &work->identity, &work->io, err));
+done:
+    if (status != RTUNE_OK && err != NULL) {
+        const struct rtune_error why = *err;
+        rtune_err_set(err, status,
+                      "%s: the trials could not be recorded, but what was decided is stored "
+                      "(--resume records them)",
+                      why.message);
+    }
+    return status;
+}
+
+size_t rtune_work_published(const rtune_work *work) { return work->published; }
+
 enum rtune_status rtune_work_publish(rtune_work *work, const char *outcome, bool keep,
                                      struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_session session;
-    char samples[RTUNE_DB_PATH];
     TRY(need_session(work, err));
     TRY(end_session(work, outcome, &session, err));
     TRY(publish_winners(work, &session, err));
-    TRY(rtune_samples_path(work->store, samples, sizeof samples, err));
-    TRY(rtune_db_at(&work->io, RTUNE_STEP_WORK_SAMPLES, samples, err));
-    TRY(rtune_samples_merge(samples, work->db, &work->identity, &work->io, err));
+    TRY(publish_trials(work, err));
     if (keep) goto done;
     TRY(rtune_db_at(&work->io, RTUNE_STEP_WORK_DELETE, work->path, err));
     rtune_sql_close(work->db);

@@ -391,11 +391,11 @@ static void older_format(void **state) {
 int main(void) {
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_make, scratch_remove)
     const struct CMUnitTest tests[] = {
-        SCRATCH(not_a_database),   SCRATCH(damaged_content),  SCRATCH(odd_databases),
-        SCRATCH(too_large),        SCRATCH(not_a_file),       SCRATCH(links),
-        SCRATCH(others_may_write), SCRATCH(missing),          SCRATCH(another_owner),
-        SCRATCH(not_readable),     SCRATCH(read_only_folder), SCRATCH(newer_format),
-        SCRATCH(no_format),        SCRATCH(older_format),     SCRATCH(interrupted_changes),
+        SCRATCH(not_a_database),     SCRATCH(damaged_content),  SCRATCH(odd_databases),
+        SCRATCH(too_large),          SCRATCH(not_a_file),       SCRATCH(links),
+        SCRATCH(others_may_write),   SCRATCH(missing),          SCRATCH(another_owner),
+        SCRATCH(not_readable),       SCRATCH(read_only_folder), SCRATCH(newer_format),
+        SCRATCH(no_format),          SCRATCH(older_format),     SCRATCH(interrupted_changes),
         SCRATCH(half_a_transaction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -330,8 +330,10 @@ static void damaged_work(void **state) {
     file_put(path, "hello", 5);
     assert_status(RTUNE_STORE_FOREIGN, &err, rtune_work_open(&work, store, &identity, true, &err));
     assert_non_null(strstr(err.message, path));
+    assert_non_null(strstr(err.message, "(--fresh drops it)"));
     assert_status(RTUNE_STORE_FOREIGN, &err,
                   rtune_work_peek(store, &identity, &exists, &trials, &err));
+    assert_non_null(strstr(err.message, "(--fresh drops it)"));
     assert_true(file_same(path, (const unsigned char *)"hello", 5));
     work = open_work(store, 0, false); /* a fresh start needs nothing of it */
     begin(work);
