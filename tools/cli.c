@@ -55,10 +55,13 @@ static enum rtune_status find_verb(const char *word, const struct cli_verb **ver
 
 static enum rtune_status check_args(const struct cli *cli, struct rtune_error *err) {
     const struct cli_verb *verb = cli->verb;
-    if (cli->opt.arg_count > verb->args_max)
+    char quoted[QUOTE_TEXT];
+    if (cli->opt.arg_count > verb->args_max) {
+        rtune_print_quoted(cli->opt.args[verb->args_max], quoted, sizeof quoted);
         return rtune_err_set(err, RTUNE_SYNTAX, "%s: unexpected argument (%s takes %s)",
-                             cli->opt.args[verb->args_max], verb->name,
+                             quoted, verb->name,
                              verb->args_max == 0 ? "options only; a verb comes first" : verb->args);
+    }
     if (cli->opt.arg_count < verb->args_min)
         return rtune_err_set(err, RTUNE_SYNTAX, "%s: needs %s", verb->name, verb->args);
     return RTUNE_OK;

@@ -41,7 +41,8 @@ static void report(struct doctor *doctor, enum finding finding, const char *abou
     va_end(args);
     doctor->broken = doctor->broken || finding == FINDING_BROKEN;
     if (!doctor->as_json) {
-        console_printf("%-7s %-12s %s\n", finding_names[finding], about, text);
+        console_printf("%-7s %-12s %s\n", finding_names[finding], about,
+                       console_clean(text, false));
         return;
     }
     json_open(&doctor->json, NULL, '{');
@@ -212,9 +213,10 @@ static void check_stores(struct doctor *doctor, const char *option) {
         const struct store_read *store = &stores.stores[k];
         const char *kind = store_kind_name(store->path.kind);
         if (store->err.status == RTUNE_OK)
-            report(doctor, FINDING_OK, "store",
-                   "%s (%s): %zu tuned sizes, %zu devices, %zu rows skipped", store->path.path,
-                   kind, store->table.winner_count, store->table.device_count, store->skipped);
+            report(doctor, store->skipped > 0 ? FINDING_NOTE : FINDING_OK, "store",
+                   "%s (%s): %zu tuned sizes, %zu devices, %zu rows skipped%s", store->path.path,
+                   kind, store->table.winner_count, store->table.device_count, store->skipped,
+                   store->skipped > 0 ? " (of another version or with impossible values)" : "");
         else
             report(doctor, store->err.status == RTUNE_NOT_FOUND ? FINDING_NOTE : FINDING_BROKEN,
                    "store", "%s (%s): %s", store->path.path, kind,

@@ -57,6 +57,7 @@ int cmd_explain(struct cli *cli) {
         json_lines(&json, "explain", text);
         code = json_print(&json);
     } else {
+        (void)console_clean(text, true);
         console_printf("%s%s", text, text[0] != '\0' && text[strlen(text) - 1] == '\n' ? "" : "\n");
     }
 done:

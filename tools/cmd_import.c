@@ -74,7 +74,7 @@ static int report(const struct cli *cli, const struct rtune_table *table, const 
         json_bool(&json, "here", here);
         json_close(&json, '}');
         if (!cli->opt.json)
-            console_printf("  %zu for %s%s\n", count, key,
+            console_printf("  %zu for %s%s\n", count, console_clean(key, false),
                            here ? ""
                                 : " (not a device of this machine: kept under its own identity)");
     }

@@ -133,15 +133,17 @@ static void json_store(struct json *json, const struct cli *cli, const struct st
 static void print_store(const struct cli *cli, const struct store_read *store,
                         const bool *selected) {
     const struct rtune_table *table = &store->table;
-    char key[RTUNE_IDENTITY_KEY];
+    char key[RTUNE_IDENTITY_KEY], name[sizeof table->devices[0].name];
     console_printf("store  %s (%s)\n", store->path.path, store_kind_name(store->path.kind));
     if (store->skipped > 0)
-        console_printf("       %zu rows of another version are not served\n", store->skipped);
+        console_printf("       %zu rows of another version or with impossible values are not served\n",
+                       store->skipped);
     for (uint32_t d = 0; d < table->device_count; d++) {
         if (!selected[d]) continue;
         rtune_identity_key(&table->devices[d], key);
-        console_printf("\ndevice %s%s%s\n", key, table->devices[d].name[0] != '\0' ? "  " : "",
-                       table->devices[d].name);
+        (void)console_cleaned(table->devices[d].name, name, sizeof name);
+        console_printf("\ndevice %s%s%s\n", console_clean(key, false), name[0] != '\0' ? "  " : "",
+                       name);
         print_winners(cli, table, d);
     }
 }

@@ -2,6 +2,8 @@
 /* tools/console.c: standard output, standard error and the progress line. */
 #include "tools/console.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { COLUMNS_DEFAULT = 80, COLUMNS_MAX = 512 };
+enum { COLUMNS_DEFAULT = 80, COLUMNS_MAX = 512, MESSAGE_TEXT = 4096 };
 
 static struct {
     int failed;    /* errno of the first write that failed */
@@ -65,14 +67,38 @@ int console_finish(int code) {
     return code != 0 ? code : 1;
 }
 
+char *console_clean(char *text, bool lines) {
+    size_t left = strlen(text);
+    char *at = text;
+    while (left > 0) {
+        uint32_t code = 0;
+        size_t length = rtune_utf8_next(at, left, &code);
+        bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+        if (length == 0 || (control && !(lines && code == '\n'))) {
+            memset(at, '?', length == 0 ? 1 : length);
+            length = length == 0 ? 1 : length;
+        }
+        at += length;
+        left -= length;
+    }
+    return text;
+}
+
+const char *console_cleaned(const char *text, char *out, size_t size) {
+    (void)snprintf(out, size, "%s", text);
+    return console_clean(out, false);
+}
+
 static void message(const char *prefix, const char *fmt, va_list args) RTUNE_PRINTF(2, 0);
 
 static void message(const char *prefix, const char *fmt, va_list args) {
     bool line = console.line;
+    char text[MESSAGE_TEXT];
+    (void)vsnprintf(text, sizeof text, fmt, args);
     if (line) (void)fputs("\r\033[K", stderr);
     console.line = false;
     (void)fputs(prefix, stderr);
-    (void)vfprintf(stderr, fmt, args);
+    (void)fputs(console_clean(text, false), stderr);
     (void)fputc('\n', stderr);
 }
 

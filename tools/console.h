@@ -20,7 +20,14 @@ bool console_flush(void);
  * if the output could not be written. */
 int console_finish(int code);
 
-/* "reduce-tune: warning: ..." and "reduce-tune: ..." on standard error, above a progress line. */
+/* Text from a store, a profile or a driver, as it may be shown on a terminal: control characters, and
+ * bytes that are not UTF-8, are '?' (line feeds too, unless lines). Returns text. */
+char *console_clean(char *text, bool lines);
+/* A clean copy of text, cut to size, in out; returns out. */
+const char *console_cleaned(const char *text, char *out, size_t size);
+
+/* "reduce-tune: warning: ..." and "reduce-tune: ..." on standard error, above a progress line. The
+ * text is cleaned. */
 void console_warn(const char *fmt, ...) RTUNE_PRINTF(1, 2);
 void console_error(const char *fmt, ...) RTUNE_PRINTF(1, 2);
 

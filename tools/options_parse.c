@@ -174,8 +174,11 @@ static enum rtune_status short_options(struct parser *p, const char *letters) {
 }
 
 static enum rtune_status argument(struct parser *p, const char *text) {
-    if (p->opt->arg_count == CLI_ARGS_MAX)
-        return rtune_err_set(p->err, RTUNE_SYNTAX, "%s: too many arguments", text);
+    if (p->opt->arg_count == CLI_ARGS_MAX) {
+        char quoted[WORD_MAX];
+        rtune_print_quoted(text, quoted, sizeof quoted);
+        return rtune_err_set(p->err, RTUNE_SYNTAX, "%s: too many arguments", quoted);
+    }
     p->opt->args[p->opt->arg_count++] = text;
     return RTUNE_OK;
 }

@@ -23,7 +23,7 @@ static enum rtune_status check_stores(const struct cli *cli, const rtune *rt,
                                  advised ? "" : " (move it away, or give --db FILE or --db none)");
         }
         if (cli->opt.db != NULL)
-            console_warn("%s: no such store; the built-in configs serve", info.path);
+            console_warn("%s: no such store; shipped profiles and the built-in configs serve", info.path);
     }
     return RTUNE_OK;
 }
@@ -88,12 +88,13 @@ void serve_launch_json(struct json *json, const rtune *rt, const struct rtune_pr
 
 void serve_launch_print(const rtune *rt, const struct rtune_problem *problem,
                         const struct rtune_launch *launch) {
-    char text[256];
+    char text[256], reason[sizeof launch->reason];
     console_printf("device     %s  %s\n", rtune_device_name(rt), rtune_device_identity(rt));
     (void)rtune_problem_print(problem, text, sizeof text);
     console_printf("problem    %s\n", text);
     console_printf("source     %s%s%s\n", rtune_source_name(launch->source),
-                   launch->reason[0] != '\0' ? ": " : "", launch->reason);
+                   launch->reason[0] != '\0' ? ": " : "",
+                   console_cleaned(launch->reason, reason, sizeof reason));
     (void)rtune_config_print(&launch->config, text, sizeof text);
     console_printf("config     %s\n", text);
     if (launch->config.block == 1) /* on a cpu device */

@@ -34,7 +34,7 @@ $ reduce-tune lookup --device cpu --db none --dtype f32 -n 18446744073709551615
 == sizes: lists and ranges
 $ for s in 0 -5 '' 5,,6 2^10..2^5 3..8 2^10.. 1e3 2^64 10..; do
 $ reduce-tune --device cpu --db none --sizes "$s" 2>&1 | sed -n 1p; done
-> reduce-tune: --sizes: "0" is out of range (expected 1 to 281474976710656)
+> reduce-tune: --sizes: "0" is out of range (expected 1 to 1099511627776)
 > reduce-tune: --sizes: "-5" is not a size (expected *)
 > reduce-tune: --sizes: the list of sizes has an empty entry (expected *)
 > reduce-tune: --sizes: the list of sizes has an empty entry (expected *)
@@ -77,6 +77,6 @@ $ reduce-tune lookup --device 63 --dtype f32 -n -1 2> err; echo "$? $(sed -n 1p 
 
 == chunk
 $ reduce-tune reduce none.npy --chunk 0
-! reduce-tune: --chunk: "0" is out of range (expected 1 to 281474976710656)
+! reduce-tune: --chunk: "0" is out of range (expected 1 to 1099511627776)
 ! Try 'reduce-tune help reduce'.
 ? 2

@@ -46,7 +46,7 @@ $ reduce-tune show --db new.db
 $ reduce-tune export --db new.db
 $ test ! -e new.db
 > builtin
-! reduce-tune: warning: new.db: no such store; the built-in configs serve
+! reduce-tune: warning: new.db: no such store; shipped profiles and the built-in configs serve
 ! reduce-tune: new.db: no such store (reduce-tune --device 0 makes it; --db names another)
 ! reduce-tune: new.db: no such store (reduce-tune --device 0 makes it; --db names another)
 

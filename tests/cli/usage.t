@@ -112,19 +112,25 @@ $ reduce-tune --device cpu --json=yes
 
 == verb-after-options
 $ reduce-tune --device cpu show
-! reduce-tune: show: unexpected argument (tune takes options only; a verb comes first)
+! reduce-tune: "show": unexpected argument (tune takes options only; a verb comes first)
 ! Try 'reduce-tune help tune'.
 ? 2
 
 == too-many-arguments
 $ reduce-tune import a b
-! reduce-tune: b: unexpected argument (import takes FILE)
+! reduce-tune: "b": unexpected argument (import takes FILE)
 ! Try 'reduce-tune help import'.
 ? 2
 
+== argument-with-an-escape: shown as text, and not whole
+$ reduce-tune import a "$(printf '\033[31mred\n')"; reduce-tune import a "$(head -c 3000 /dev/zero | tr '\0' x)" 2>&1 | wc -c | awk '{ print ($1 < 200) }'
+> 1
+! reduce-tune: "\x1b[31mred": unexpected argument (import takes FILE)
+! Try 'reduce-tune help import'.
+
 == far-too-many-arguments
 $ reduce-tune import a b c d e
-! reduce-tune: e: too many arguments
+! reduce-tune: "e": too many arguments
 ! Try 'reduce-tune help import'.
 ? 2
 
