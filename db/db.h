@@ -22,6 +22,7 @@ enum {
     RTUNE_DB_SCHEMA = 1,                 /* user_version of a store */
     RTUNE_DB_APPLICATION_ID = 0x72747531 /* "rtu1" */
 };
+#define RTUNE_DB_US_MAX 1e12                 /* a time in a store, microseconds: 11 days */
 #define RTUNE_DB_STORE_MAX ((size_t)4 << 20) /* bytes of a store that readers accept */
 
 /* ---- device identity ------------------------------------------------------------------------- */

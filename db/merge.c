@@ -199,6 +199,10 @@ static enum rtune_status make_image(const struct rtune_image *old,
     int64_t owner = 0;
     TRY(open_copy(old, schema, &db, err));
     TRY(rtune_sql_run(db, RTUNE_SQL_BEGIN, err));
+    /* Row numbers are used again: a new device must not inherit the winners of one that somebody
+     * deleted, nor a new session those of a deleted one. */
+    TRY(rtune_sql_run(db, RTUNE_SQL_WINNER_ORPHAN, err));
+    TRY(rtune_sql_run(db, RTUNE_SQL_WINNER_DISOWN, err));
     if (session != NULL) TRY(rtune_merge_session(db, session, &owner, err));
     TRY(rtune_merge_rows(db, table, owner, err));
     TRY(prune_sessions(db, owner, err));

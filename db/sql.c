@@ -82,6 +82,9 @@ static const char *const statements[RTUNE_SQL_COUNT] = {
         "UPDATE winner SET n_to = ?1 - 1 WHERE n < ?1 AND n_to >= ?1" NEAR,
     [RTUNE_SQL_WINNER_CUT_LEFT] = "UPDATE winner SET n_from = ?2 + 1 WHERE n > ?2" NEAR,
     [RTUNE_SQL_WINNER_CLEAR] = "DELETE FROM winner",
+    [RTUNE_SQL_WINNER_ORPHAN] = "DELETE FROM winner WHERE device NOT IN (SELECT id FROM device)",
+    [RTUNE_SQL_WINNER_DISOWN] = "UPDATE winner SET session = NULL WHERE session NOT IN "
+                                "(SELECT id FROM session)",
 
     [RTUNE_SQL_RUN_ALL] = "SELECT session, token, config_text FROM run ORDER BY session",
     [RTUNE_SQL_RUN_FIND] = "SELECT session FROM run WHERE token = ?",

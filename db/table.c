@@ -5,7 +5,6 @@
  */
 #include "db/db_int.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +44,8 @@ static enum rtune_status grow(void *array, size_t count, size_t *room, size_t si
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-static bool is_time(double us) { return isfinite(us) && us >= 0; }
+/* false for what is not a number too */
+static bool is_time(double us) { return us >= 0 && us <= RTUNE_DB_US_MAX; }
 
 /* Can this winner be served on this device? */
 static enum rtune_status check_winner(const struct rtune_winner *winner,
@@ -64,7 +64,9 @@ static enum rtune_status check_winner(const struct rtune_winner *winner,
         TRY(rtune_err_set(err, RTUNE_INVALID, "n is not within the interval it is served for"));
     if (!is_time(winner->us) || !is_time(winner->us_lo) || !is_time(winner->us_hi) ||
         !is_time(winner->default_us) || !is_time(winner->floor_us))
-        TRY(rtune_err_set(err, RTUNE_RANGE, "a time is negative or not finite"));
+        TRY(rtune_err_set(err, RTUNE_RANGE, "a time is negative or over 11 days"));
+    if (!(winner->us_lo <= winner->us && winner->us <= winner->us_hi))
+        TRY(rtune_err_set(err, RTUNE_RANGE, "us: the time is not between us_lo and us_hi"));
 done:
     return status;
 }

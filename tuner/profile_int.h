@@ -12,7 +12,7 @@ enum {
     RTUNE_PROFILE_DEVICES = 64,   /* of one profile */
     RTUNE_PROFILE_PROBLEMS = 4096 /* of one device */
 };
-#define RTUNE_PROFILE_US_MAX 1e12 /* microseconds: 11 days */
+#define RTUNE_PROFILE_US_MAX RTUNE_DB_US_MAX
 
 /* A winner with the place that it was read from. */
 struct rtune_profile_row {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct span {
     uint64_t n, from, to;
@@ -202,6 +203,15 @@ static void bad_rows_are_refused(void **state) {
     bad.floor_us = 0.0 / 0.0;
     expect_refused(path, &bad, 1, RTUNE_RANGE, "time");
     bad = make_winner(5, 1, 9, 1);
+    bad.default_us = 2e12;
+    expect_refused(path, &bad, 1, RTUNE_RANGE, "time");
+    bad = make_winner(5, 1, 9, 1);
+    bad.us_lo = 1.5;
+    expect_refused(path, &bad, 1, RTUNE_RANGE, "us_lo");
+    bad = make_winner(5, 1, 9, 1);
+    bad.us_hi = 0.5;
+    expect_refused(path, &bad, 1, RTUNE_RANGE, "us_hi");
+    bad = make_winner(5, 1, 9, 1);
     bad.kernel_abi++;
     expect_refused(path, &bad, 1, RTUNE_RANGE, "kernel_abi");
     bad = make_winner(5, 1, 9, 1);
@@ -221,6 +231,35 @@ static void bad_rows_are_refused(void **state) {
     expect_refused(path, &bad, 1, RTUNE_RANGE, "driver");
 }
 
+/* Devices and sessions that somebody deleted by hand: their rows' numbers are free, and taken. */
+static void nothing_is_inherited(void **state) {
+    const char *path = in(state, "tune.db");
+    struct rtune_identity device = make_device(0);
+    struct rtune_winner old = make_winner(5, 1, 9, 1), new = make_winner(500, 400, 900, 2);
+    struct rtune_session session = make_session("quick");
+    struct rtune_table table = {&device, 1, &old, 1};
+    struct rtune_error err = {0};
+    assert_status(RTUNE_OK, &err, rtune_store_merge(path, &table, &session, &err));
+    shell(path, "DELETE FROM device");
+    put(path, 1, &new, 1);
+    struct rtune_table read = get(path);
+    assert_int_equal(read.winner_count, 1);
+    assert_int_equal(read.winners[0].problem.n, 500);
+    rtune_table_free(&read);
+    assert_int_equal(unlink(path), 0);
+    assert_status(RTUNE_OK, &err, rtune_store_merge(path, &table, &session, &err));
+    shell(path, "DELETE FROM session");
+    new.problem.op = RTUNE_MAX;
+    table.winners = &new;
+    assert_status(RTUNE_OK, &err, rtune_store_merge(path, &table, &session, &err));
+    read = get(path);
+    assert_int_equal(read.winner_count, 2);
+    assert_int_equal(read.winners[0].problem.op, RTUNE_SUM);
+    assert_int_equal(read.winners[0].session, 0);
+    assert_int_not_equal(read.winners[1].session, 0);
+    rtune_table_free(&read);
+}
+
 int main(void) {
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_make, scratch_remove)
     const struct CMUnitTest tests[] = {
@@ -229,6 +268,7 @@ int main(void) {
         SCRATCH(problems_are_stored_canonical),
         SCRATCH(random_merges),
         SCRATCH(bad_rows_are_refused),
+        SCRATCH(nothing_is_inherited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
