@@ -135,14 +135,16 @@ void rtune_table_free(struct rtune_table *table);
 /* ---- where stores are ------------------------------------------------------------------------ */
 
 enum rtune_store_kind { RTUNE_STORE_OPTION, RTUNE_STORE_ENV, RTUNE_STORE_USER, RTUNE_STORE_SYSTEM };
+enum { RTUNE_STORE_PATH_MAX = 510 }; /* bytes */
 struct rtune_store_path {
     enum rtune_store_kind kind;
-    char path[512];
+    char path[RTUNE_STORE_PATH_MAX + 2]; /* one more tells a path that was cut */
 };
 /* Stores to read, best first: the option (may be NULL) alone, else RTUNE_DB alone, else the user
  * store and the system store. "none" in place of a path gives 0 paths. XDG_DATA_HOME, and HOME
  * where that is not used, count only if absolute; neither: no user store. Nothing is ever looked
- * for in the current or a temporary folder. A path that does not fit is left out. */
+ * for in the current or a temporary folder. A user store whose path does not fit is left out; a
+ * path that is given and is empty or does not fit is cut so that rtune_store_read says so. */
 enum { RTUNE_STORE_PATHS = 2 };
 size_t rtune_store_paths(const char *option, struct rtune_store_path paths[RTUNE_STORE_PATHS]);
 /* Does the option, or RTUNE_DB where it is NULL, say "none"? Then the shipped profiles are not used
@@ -163,8 +165,8 @@ enum rtune_status rtune_store_choose(const char *option, bool root, struct rtune
 /* Read a store: O_NOFOLLOW and O_NONBLOCK, regular file, owned by root or this user and not
  * writable by others (else UNTRUSTED), at most RTUNE_DB_STORE_MAX bytes, deserialised read-only.
  * Rows of another kernel abi or with values that rtune_config_check refuses are left out and
- * counted in *skipped (may be NULL). Errors: NOT_FOUND, IO, STORE_DAMAGED, STORE_FOREIGN,
- * STORE_NEWER, STORE_UNTRUSTED, NO_MEMORY. */
+ * counted in *skipped (may be NULL). Errors: INVALID and RANGE for the path, NOT_FOUND, IO,
+ * STORE_DAMAGED, STORE_FOREIGN, STORE_NEWER, STORE_UNTRUSTED, NO_MEMORY. */
 enum rtune_status rtune_store_read(const char *path, struct rtune_table *table, size_t *skipped,
                                    struct rtune_error *err);
 /* The same from bytes in memory (the shipped profiles). */

@@ -147,6 +147,8 @@ enum rtune_status rtune_path_suffix(char out[RTUNE_DB_PATH], const char *path, c
 /* Folder of a path ("." if it has none). */
 enum rtune_status rtune_path_folder(char out[RTUNE_DB_PATH], const char *path,
                                     struct rtune_error *err);
+/* INVALID if the path of a store is empty, RANGE if it is longer than RTUNE_STORE_PATH_MAX. */
+enum rtune_status rtune_path_check(const char *store_path, struct rtune_error *err);
 /* INVALID if a store at this path would be its own samples.db. */
 enum rtune_status rtune_path_not_samples(const char *store_path, struct rtune_error *err);
 /* Make the folder of a store and see that it can be written. */

@@ -240,6 +240,7 @@ enum rtune_status rtune_store_merge_with(const char *path, const struct rtune_ta
     struct rtune_image old = {0};
     unsigned char *image = NULL;
     size_t size = 0;
+    TRY(rtune_path_check(path, err));
     TRY(rtune_path_not_samples(path, err));
     TRY(rtune_table_check(table, err));
     TRY(rtune_db_at(io, RTUNE_STEP_LOCK, path, err));

@@ -22,12 +22,12 @@ static const char *environment(const char *name) {
     return value == NULL || value[0] == '\0' ? NULL : value;
 }
 
-/* false: the path does not fit, so it is not used at all. */
+/* false: the path is empty or does not fit, and rtune_path_check says so of what is kept of it. */
 static bool set_path(struct rtune_store_path *path, enum rtune_store_kind kind, const char *folder,
                      const char *rest) {
     int length = snprintf(path->path, sizeof path->path, "%s%s", folder, rest);
     path->kind = kind;
-    return length > 0 && (size_t)length < sizeof path->path;
+    return length > 0 && length <= RTUNE_STORE_PATH_MAX;
 }
 
 /* The XDG base directory specification: a variable that is empty or not absolute is as good as
@@ -57,7 +57,10 @@ size_t rtune_store_paths(const char *option, struct rtune_store_path paths[RTUNE
     enum rtune_store_kind kind = option != NULL ? RTUNE_STORE_OPTION : RTUNE_STORE_ENV;
     size_t count = 0;
     if (rtune_store_is_none(option)) return 0;
-    if (named != NULL) return set_path(&paths[0], kind, named, "") ? 1 : 0;
+    if (named != NULL) {
+        (void)set_path(&paths[0], kind, named, ""); /* if it is no path, reading it says so */
+        return 1;
+    }
     if (user_store(&paths[count])) count++;
     if (set_path(&paths[count], RTUNE_STORE_SYSTEM, SYSTEM_STORE, "")) count++;
     return count;
@@ -72,12 +75,8 @@ enum rtune_status rtune_store_choose(const char *option, bool root, struct rtune
         return rtune_err_set(err, RTUNE_NOT_FOUND, "%s: there is no store to write (%s)",
                              option != NULL ? "store \"none\"" : "RTUNE_DB=none",
                              option != NULL ? "name a file" : "unset RTUNE_DB or give --db FILE");
-    if (named != NULL && named[0] == '\0')
-        return rtune_err_set(err, RTUNE_INVALID, "the path of the store is empty (name a file)");
     if (named != NULL && !set_path(&chosen, kind, named, ""))
-        return rtune_err_set(err, RTUNE_RANGE,
-                             "%.60s...: the path of a store has at most %zu bytes", named,
-                             sizeof chosen.path - 1);
+        return rtune_path_check(chosen.path, err);
     if (named == NULL && root) set_path(&chosen, RTUNE_STORE_SYSTEM, SYSTEM_STORE, "");
     if (named == NULL && !root && !user_store(&chosen))
         return rtune_err_set(err, RTUNE_NOT_FOUND,
@@ -86,6 +85,14 @@ enum rtune_status rtune_store_choose(const char *option, bool root, struct rtune
     enum rtune_status status = rtune_path_not_samples(chosen.path, err);
     if (status == RTUNE_OK) *path = chosen;
     return status;
+}
+
+enum rtune_status rtune_path_check(const char *store_path, struct rtune_error *err) {
+    if (store_path[0] == '\0')
+        return rtune_err_set(err, RTUNE_INVALID, "the path of the store is empty (name a file)");
+    if (strlen(store_path) <= RTUNE_STORE_PATH_MAX) return RTUNE_OK;
+    return rtune_err_set(err, RTUNE_RANGE, "%.60s...: the path of a store has at most %d bytes",
+                         store_path, RTUNE_STORE_PATH_MAX);
 }
 
 enum rtune_status rtune_path_not_samples(const char *store_path, struct rtune_error *err) {

@@ -4,6 +4,16 @@
 
 #include <string.h>
 
+/* The file's bytes; messages have its name in front. */
+static enum rtune_status load(const char *path, struct rtune_image *image,
+                              struct rtune_error *err) {
+    enum rtune_status status = rtune_path_check(path, err);
+    if (status != RTUNE_OK) return status;
+    status = rtune_image_load(path, rtune_schema_store(), image, err);
+    if (status != RTUNE_OK) rtune_err_prefix(err, "%s", path);
+    return status;
+}
+
 /* Tables from an image of any readable format. */
 static enum rtune_status read_image(const void *image, size_t size, struct rtune_table *table,
                                     size_t *skipped, struct rtune_error *err) {
@@ -27,11 +37,11 @@ enum rtune_status rtune_store_read(const char *path, struct rtune_table *table, 
                                    struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_image image = {0};
-    TRY(rtune_image_load(path, rtune_schema_store(), &image, err));
-    TRY(read_image(image.data, image.size, table, skipped, err));
+    TRY(load(path, &image, err));
+    status = read_image(image.data, image.size, table, skipped, err);
+    if (status != RTUNE_OK) rtune_err_prefix(err, "%s", path);
 done:
     rtune_image_free(&image);
-    if (status != RTUNE_OK) rtune_err_prefix(err, "%s", path);
     return status;
 }
 
@@ -65,12 +75,12 @@ enum rtune_status rtune_store_sessions(const char *path, struct rtune_session *s
     enum rtune_status status = RTUNE_OK;
     struct rtune_image image = {0};
     sqlite3 *db = NULL;
-    TRY(rtune_image_load(path, rtune_schema_store(), &image, err));
-    TRY(rtune_image_open(image.data, image.size, rtune_schema_store(), false, &db, err));
-    TRY(read_sessions(db, sessions, max, count, err));
+    TRY(load(path, &image, err));
+    status = rtune_image_open(image.data, image.size, rtune_schema_store(), false, &db, err);
+    if (status == RTUNE_OK) status = read_sessions(db, sessions, max, count, err);
+    if (status != RTUNE_OK) rtune_err_prefix(err, "%s", path);
 done:
     rtune_sql_close(db);
     rtune_image_free(&image);
-    if (status != RTUNE_OK) rtune_err_prefix(err, "%s", path);
     return status;
 }

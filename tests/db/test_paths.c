@@ -81,7 +81,24 @@ static void odd_environments(void **state) {
     assert_string_equal(paths[0].path, "/home/me/.local/share/rtune/tune.db");
 }
 
-static void too_long_is_left_out(void **state) {
+/* What is given and is no path is not passed over: reading it fails, and says why. */
+static void expect_no_path(const char *option, enum rtune_status expected) {
+    struct rtune_store_path paths[RTUNE_STORE_PATHS], target;
+    struct rtune_table table = {0};
+    struct rtune_session session;
+    struct rtune_error err = {0};
+    size_t count = 0;
+    assert_int_equal(rtune_store_paths(option, paths), 1);
+    assert_int_equal(paths[0].kind, RTUNE_STORE_OPTION);
+    assert_status(expected, &err, rtune_store_read(paths[0].path, &table, NULL, &err));
+    assert_status(expected, &err, rtune_store_sessions(paths[0].path, &session, 1, &count, &err));
+    if (expected == RTUNE_IO) return;
+    assert_non_null(strstr(err.message, option[0] == '\0' ? "empty" : "at most 510 bytes"));
+    assert_status(expected, &err, rtune_store_merge(option, &table, NULL, &err));
+    assert_status(expected, &err, rtune_store_choose(option, false, &target, &err));
+}
+
+static void no_paths(void **state) {
     char longest[600];
     struct rtune_store_path paths[RTUNE_STORE_PATHS], target;
     struct rtune_error err = {0};
@@ -90,8 +107,14 @@ static void too_long_is_left_out(void **state) {
     memset(longest, 'a', sizeof longest - 1);
     longest[0] = '/';
     longest[sizeof longest - 1] = '\0';
-    assert_int_equal(rtune_store_paths(longest, paths), 0);
-    assert_status(RTUNE_RANGE, &err, rtune_store_choose(longest, false, &target, &err));
+    expect_no_path(longest, RTUNE_RANGE);
+    longest[511] = '\0';
+    expect_no_path(longest, RTUNE_RANGE);
+    expect_no_path("", RTUNE_INVALID);
+    longest[510] = '\0';
+    expect_no_path(longest, RTUNE_IO); /* it is a path, if not one of this file system */
+    assert_status(RTUNE_OK, &err, rtune_store_choose(longest, false, &target, &err));
+    longest[510] = longest[511] = 'a';
     setenv("HOME", longest, 1);
     assert_int_equal(rtune_store_paths(NULL, paths), 1);
     assert_int_equal(paths[0].kind, RTUNE_STORE_SYSTEM);
@@ -227,7 +250,7 @@ int main(void) {
         cmocka_unit_test(order_of_places),
         cmocka_unit_test(none_is_no_store),
         cmocka_unit_test(odd_environments),
-        cmocka_unit_test(too_long_is_left_out),
+        cmocka_unit_test(no_paths),
         cmocka_unit_test(who_writes_where),
         SCRATCH(target_makes_its_folder),
         SCRATCH(folder_that_cannot_be_made),
