@@ -31,21 +31,24 @@ $ reduce-tune lookup --device 63 --dtype f32 -n 5 2> err; echo $?; wc -l < err
 ! reduce-tune: 00:1f.0: no such device (`reduce-tune devices` lists them)
 ! reduce-tune: GPU-12345678: no such device (`reduce-tune devices` lists them)
 
-== untuned: the built-in config serves
+== untuned: the shipped rows of a device like it serve, without any store the built-in config
 needs fake
-$ reduce-tune lookup --dtype f32 -n 2^20 --json | json-get source device predicted_us
+$ reduce-tune lookup --dtype f32 -n 2^20 --json | json-get source device
+$ reduce-tune lookup --dtype f32 -n 2^20 --json --db none | json-get source device predicted_us
 $ mknpy a.npy 1 2 3.5; reduce-tune reduce a.npy; reduce-tune reduce a.npy --chunk 2
 $ mknpy b.npy descr='<i8' count=5000 -3 4; reduce-tune reduce b.npy --chunk 77; reduce-tune reduce b.npy --op min
+> similar cuda:0
 > builtin cuda:0 null
 > 6.5
 > 6.5
 > 5000
 > -3
 
-== bare: everything there is, with a short budget (the fake is slow: large sizes may time out)
+== bare: everything there is, with a short budget (the fake is slow: large sizes may time out,
+# which is told, and makes the status 1)
 needs fake
-$ reduce-tune --device 0 --config $CASES/data/small.yaml --budget 25s > out; echo $?; sed -n '1,4p' out; tail -1 out; grep -q '^[a-z]* [if][0-9]* wide plain propagate cold n=' out && echo winners
-> 0
+$ reduce-tune --device 0 --config $CASES/data/small.yaml --budget 25s > out; [ $? -le 1 ] && echo ended; sed -n '1,4p' out; tail -1 out; grep -q '^[a-z]* [if][0-9]* wide plain propagate cold n=' out && echo winners
+> ended
 > device     cuda:0
 > identity   v1|cuda|cc=9.0|sm=132|*
 > store      SCRATCH/tune.db
@@ -125,6 +128,7 @@ $ RTUNE_FAKE_DEVICES=0 reduce-tune doctor > out; grep -E '^(note|broken) *driver
 needs fake
 $ RTUNE_FAKE_FAULTS=wrong=slots reduce-tune --device 0 --ops sum --dtypes i32 --sizes 2^16 --config $CASES/data/small.yaml --budget 30s --db wrong.db > out; tail -2 out | head -1
 $ reduce-tune show --db wrong.db --json | grep -c 'finish=slots'
+! reduce-tune: warning: sum,i32,*: the built-in kernel gives a wrong result on cuda:0: do not trust this device *
 > done       * failed candidates:* correctness*
 > 0
 ? 1
