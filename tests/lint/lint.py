@@ -38,6 +38,8 @@ BANNED = [
     (r'\b(alloca|setjmp|longjmp)\s*\(', [], 'is not used here'),
     (r'__attribute__\s*\(\(\s*cleanup', [], 'hides a release (use one done: label)'),
     (r'\bdlopen\s*\(', ['runtime', 'examples', 'tests'], 'belongs to runtime/'),
+    (r'\b(v?printf|puts|putchar)\s*\(|\b(fputs|fputc|v?fprintf)\s*\(.*\bstd(out|err)\b',
+     ['tools', 'examples', 'tests'], 'speaks to the user (that is for tools/; set an rtune_error)'),
     (r'\bgetenv\s*\(', ['tools', 'examples', 'tests'],
      'trusts the environment of a set-user-id program (use secure_getenv)'),
     (r'#\s*include\s*[<"]yaml\.h[>"]', ['tuner', 'tests'], 'belongs to tuner/'),
@@ -154,6 +156,8 @@ def check_banned(root, paths):
         lines = without_comments(read(root, path))
         if path.startswith('tools/bench/'):
             folder = 'tests'  # programs of their own that nothing links
+        if os.path.basename(path).startswith('mk'):
+            folder = 'tools'  # programs of the build
         for number, line in enumerate(lines, 1):
             for pattern, allowed, why in BANNED:
                 found = re.search(pattern, line)
