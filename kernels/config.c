@@ -122,6 +122,7 @@ static int axis_print(const struct rtune_config *config, const struct axis *axis
 
 int rtune_config_print(const struct rtune_config *config, char *text, size_t size) {
     int total = 0;
+    if (config == NULL) return snprintf(text, size, "(none)");
     for (size_t k = 0; k < RTUNE_ARRAY_SIZE(axes); k++) {
         char value[32];
         if (axes[k].offset == offsetof(struct rtune_config, variant) &&

@@ -130,6 +130,11 @@ static enum rtune_status check_support(const struct rtune_problem *p, struct rtu
     return RTUNE_OK;
 }
 
+/* Can its elements be in memory? The dtype must be in range. */
+static bool fits(const struct rtune_problem *problem) {
+    return problem->n <= (uint64_t)PTRDIFF_MAX / rtune_dtype_size(problem->dtype);
+}
+
 static enum rtune_status bad_size(const struct rtune_problem *problem, struct rtune_error *err) {
     return rtune_err_set(err, RTUNE_INVALID,
                          "problem: struct_size is %zu, this library has %zu (use RTUNE_PROBLEM)",
@@ -158,7 +163,7 @@ enum rtune_status rtune_problem_check(const struct rtune_problem *problem,
     if (problem->flags & ~(uint32_t)RTUNE_FLAG_ALL)
         return rtune_err_set(err, RTUNE_INVALID, "problem: unknown flags 0x%x",
                              (unsigned)(problem->flags & ~(uint32_t)RTUNE_FLAG_ALL));
-    if (problem->n > (uint64_t)PTRDIFF_MAX / rtune_dtype_size(problem->dtype))
+    if (!fits(problem))
         return rtune_err_set(err, RTUNE_INVALID,
                              "problem: %llu elements of %s exceed the address space",
                              (unsigned long long)problem->n, rtune_dtype_name(problem->dtype));
@@ -198,7 +203,9 @@ size_t rtune_result_size(const struct rtune_problem *given) {
     struct rtune_problem full;
     const struct rtune_problem *problem = &full;
     if (!given || !rtune_sized_read(&full, sizeof full, given, PROBLEM_OLDEST)) return 0;
-    if (!in_range(problem) || !(ops[problem->op].defined & BIT(problem->dtype))) return 0;
+    if (!in_range(problem) || !(ops[problem->op].defined & BIT(problem->dtype)) ||
+        (problem->flags & ~(uint32_t)RTUNE_FLAG_ALL) != 0 || !fits(problem))
+        return 0;
     size_t size = rtune_dtype_size(rtune_result_dtype(problem));
     if (ops[problem->op].result == RESULT_PAIR) return 2 * size;
     if (ops[problem->op].result == RESULT_INDEXED) return 16;

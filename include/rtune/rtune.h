@@ -347,7 +347,7 @@ RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_explain(const rtune *rt,
                                                           struct rtune_error *err);
 
 /* A config as text ("block=256,items=16,grid=4xsm,load=noncoherent,finish=slots,map=strip,
- * occupancy=0"); same contract for size and return value as snprintf. */
+ * occupancy=0", or "(none)" for NULL); same contract for size and return value as snprintf. */
 RTUNE_API int rtune_config_print(const struct rtune_config *config, char *text, size_t size);
 
 /* ---- reduce ---------------------------------------------------------------------------------- */

@@ -28,6 +28,9 @@ static void test_printing(void **state) {
     assert_string_equal(out, text);
     assert_int_equal(rtune_config_print(&base, NULL, 0), strlen(text));
     assert_int_equal(rtune_config_print(&base, small, 6), strlen(text));
+    assert_int_equal(rtune_config_print(NULL, out, sizeof out), strlen("(none)"));
+    assert_string_equal(out, "(none)");
+    assert_int_equal(rtune_config_print(NULL, NULL, 0), strlen("(none)"));
     assert_string_equal(small, "block");
     assert_int_equal(small[6], '#');
     struct rtune_config other = base;

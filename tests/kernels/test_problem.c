@@ -135,6 +135,16 @@ static void test_result_types(void **state) {
     assert_int_equal(size_of(RTUNE_BXOR, RTUNE_F32, RTUNE_WIDE), 0);
     assert_int_equal(size_of(RTUNE_OP_COUNT, RTUNE_F32, RTUNE_WIDE), 0);
     assert_int_equal(rtune_result_size(NULL), 0);
+    struct rtune_problem odd = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 1);
+    odd.flags = RTUNE_FLAG_ALL;
+    assert_int_equal(rtune_result_size(&odd), 4);
+    odd.flags = RTUNE_FLAG_ALL + 1;
+    assert_int_equal(rtune_result_size(&odd), 0);
+    odd.flags = 0;
+    odd.n = (uint64_t)PTRDIFF_MAX / 4;
+    assert_int_equal(rtune_result_size(&odd), 4);
+    odd.n++;
+    assert_int_equal(rtune_result_size(&odd), 0);
 }
 
 /* A33: the result of no elements, in the result type and not one byte more; EMPTY leaves out alone.
