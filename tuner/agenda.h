@@ -40,6 +40,7 @@ struct rtune_kind {
     size_t banned_count, banned_capacity;
     struct rtune_winner *rows; /* as stored, until their floors are known at the end */
     size_t row_count;
+    bool told_builtin; /* warned once that the built-in kernel is wrong */
 };
 
 struct rtune_agenda {

@@ -272,11 +272,17 @@ static size_t count_rows(const struct rtune_tuning *t) {
 }
 
 /* What a session that published without a failure comes to. */
-static enum rtune_status verdict(enum rtune_status ran, size_t stored, struct rtune_error *err) {
+static enum rtune_status verdict(const struct rtune_tuning *t, enum rtune_status ran, size_t stored,
+                                 struct rtune_error *err) {
     if (ran == RTUNE_INTERRUPTED)
         return rtune_err_set(err, ran, "interrupted: %s (--resume goes on)",
                              stored > 0 ? "what was decided is stored"
                                         : "nothing was decided, nothing is stored");
+    if (t->undecided > 0)
+        return rtune_err_set(err, RTUNE_DEVICE,
+                             "%s: every candidate failed (%zu of %zu sizes have no winner%s)",
+                             t->first_undecided, t->undecided, t->done,
+                             stored > 0 ? "; the others are stored" : ", nothing is stored");
     if (ran == RTUNE_TIMEOUT && stored == 0)
         return rtune_err_set(err, ran,
                              "nothing was decided, nothing is stored (give more --budget; "
@@ -289,7 +295,7 @@ static enum rtune_status finish(struct rtune_tuning *t, enum rtune_status ran,
                                 struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_error second;
-    const char *outcome = outcome_of(ran);
+    const char *outcome = ran == RTUNE_OK && t->undecided > 0 ? "failed" : outcome_of(ran);
     bool failed = ran != RTUNE_OK && ran != RTUNE_TIMEOUT && ran != RTUNE_INTERRUPTED;
     struct rtune_error *to = failed ? &second : err;
     if (t->meter != NULL) read_clocks(t, false);
@@ -302,7 +308,7 @@ done:
     struct rtune_tune_event event = {
         .kind = RTUNE_EVENT_DONE, .outcome = outcome, .stored = count_rows(t)};
     rtune_tuning_tell(t, &event);
-    return verdict(ran, event.stored, err);
+    return verdict(t, ran, event.stored, err);
 }
 
 static void close_tuning(struct rtune_tuning *t) {

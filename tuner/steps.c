@@ -274,6 +274,32 @@ static void warn_of(struct rtune_tuning *t, const struct rtune_measure_report *r
     }
 }
 
+/* Not just a candidate that loses: this one serves all that is not tuned. */
+static void warn_of_builtin(struct rtune_tuning *t, const struct step *s,
+                            const struct rtune_found *found) {
+    struct rtune_config standard = rtune_config_default(&s->kind->problem, t->meter->info.cuda);
+    char text[160];
+    for (size_t k = 0; k < found->count && !s->kind->told_builtin; k++) {
+        const struct rtune_ranked *r = &found->ranking[k];
+        if (r->reason != RTUNE_REASON_CORRECTNESS ||
+            !rtune_config_equal(&s->candidates[r->candidate].config, &standard))
+            continue;
+        s->kind->told_builtin = true;
+        rtune_problem_print(&s->problem, text, sizeof(text));
+        rtune_tuning_warn(t,
+                          "%s: the built-in kernel gives a wrong result on %s: do not trust this "
+                          "device (reduce-tune doctor tests it)",
+                          text, t->meter->info.name);
+    }
+}
+
+static void leave_undecided(struct rtune_tuning *t, const struct step *s) {
+    char text[160];
+    rtune_problem_print(&s->problem, text, sizeof(text));
+    if (t->undecided++ == 0) snprintf(t->first_undecided, sizeof(t->first_undecided), "%s", text);
+    rtune_tuning_warn(t, "%s: every candidate failed; nothing is stored for this size", text);
+}
+
 static void fill_winner(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index,
                         struct rtune_winner *winner) {
     const struct rtune_decided *d = &kind->decisions[index];
@@ -313,16 +339,15 @@ static enum rtune_status run_search(struct rtune_tuning *t, struct step *s,
                                     struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_found found = {.ranking = NULL};
-    char text[160];
     if (s->count > 0)
         TRY(rtune_search(t->meter, &s->problem, s->candidates, s->count, s->favourite,
                          &s->share.rounds, &found, err));
     TRY(ban_failures(s, &found, err));
     warn_of(t, &found.report);
+    warn_of_builtin(t, s, &found);
     t->done++;
     if (s->count == 0 || found.winner == SIZE_MAX) {
-        rtune_problem_print(&s->problem, text, sizeof(text));
-        rtune_tuning_warn(t, "%s: every candidate failed; nothing is stored for this size", text);
+        leave_undecided(t, s);
         goto done;
     }
     TRY(remember(s, &found, err));

@@ -158,14 +158,20 @@ static void test_cheats(void **state) {
     }
 }
 
-/* Everything fails: nothing is stored, and it is said. */
+/* Everything fails: nothing is stored, it is said, and it is no success. */
 static void test_all_fail(void **state) {
     (void)state;
     setenv("RTUNE_TEST_CHEATS", "nothing=block=1", 1);
     f.options.problem_count = 1;
-    tune_ok(&f);
+    struct rtune_error err;
+    assert_int_equal(tune_run(&f, &err), RTUNE_DEVICE);
     assert_int_equal(f.told.problems, 0);
+    assert_string_equal(f.told.outcome, "failed");
+    assert_int_equal(f.told.stored, 0);
+    assert_string_equal(f.told.stored_at, "");
+    assert_non_null(strstr(f.told.said, "the built-in kernel gives a wrong result on cpu"));
     assert_non_null(strstr(f.told.last_warning, "every candidate failed"));
+    assert_non_null(strstr(err.message, "5 of 5 sizes have no winner, nothing is stored"));
 }
 
 /* Ctrl-C: what was decided is published, --resume measures only the rest. */

@@ -188,6 +188,22 @@ static void test_faults(void **state) {
     }
 }
 
+/* Every candidate of one kind is wrong: that is no success, the other kind is stored. */
+static void test_all_wrong(void **state) {
+    (void)state;
+    struct rtune_error err;
+    setenv("RTUNE_FAKE_FAULTS", "wrong=_i64_", 1);
+    hide_nvrtc = true;
+    assert_int_equal(tune_run(&f, &err), RTUNE_DEVICE);
+    assert_non_null(strstr(err.message, "i64"));
+    assert_non_null(strstr(err.message, "3 of 6 sizes have no winner; the others are stored"));
+    assert_string_equal(f.told.outcome, "failed");
+    assert_int_equal(f.told.stored, 3);
+    assert_non_null(strstr(f.told.said, "the built-in kernel gives a wrong result on cuda:0"));
+    tune_read(&f);
+    assert_int_equal(f.table.winner_count, 3);
+}
+
 /* Without NVRTC the grids of the built-in instance are tuned, and it is said. */
 static void test_without_nvrtc(void **state) {
     (void)state;
@@ -275,6 +291,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_near_the_best, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_faults, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_all_wrong, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_without_nvrtc, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stable, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cache_states, set_up, tear_down),
