@@ -286,7 +286,7 @@ enum rtune_log_level { RTUNE_LOG_ERROR, RTUNE_LOG_WARN, RTUNE_LOG_INFO, RTUNE_LO
 typedef void (*rtune_log_fn)(void *user, enum rtune_log_level level, const char *message);
 
 struct rtune_options {
-    size_t struct_size; /* sizeof(struct rtune_options), set by RTUNE_OPTIONS */
+    size_t struct_size; /* sizeof(struct rtune_options), set by RTUNE_OPTIONS_INIT */
     const char *device; /* "cuda:0", "0", a UUID, a PCI id, "cpu"; NULL: the current CUDA context's
                            device, or device 0's primary context */
     const char *store;  /* path of the only store to read; NULL: RTUNE_DB alone, else the user's and
