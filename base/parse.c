@@ -54,26 +54,6 @@ enum rtune_status rtune_parse_u64(const char *text, uint64_t min, uint64_t max, 
     return RTUNE_OK;
 }
 
-enum rtune_status rtune_parse_i64(const char *text, int64_t min, int64_t max, int64_t *value,
-                                  struct rtune_error *err) {
-    bool negative = *text == '-', fits;
-    uint64_t size;
-    const char *end = read_digits(text + negative, &size, &fits);
-    if (end == NULL || *end != '\0')
-        return syntax(text, "a whole number (expected an optional \"-\" and decimal digits)", err);
-    uint64_t limit = (uint64_t)INT64_MAX + negative;
-    int64_t number = negative ? (int64_t)(0 - size) : (int64_t)size;
-    if (fits && size <= limit && number >= min && number <= max) {
-        *value = number;
-        return RTUNE_OK;
-    }
-    char quoted[QUOTE_MAX];
-    rtune_print_quoted(text, quoted, sizeof(quoted));
-    return rtune_err_set(err, RTUNE_RANGE,
-                         "%s is out of range (expected %" PRId64 " to %" PRId64 ")", quoted, min,
-                         max);
-}
-
 /* End of a decimal literal like -1.5e-3 at text, NULL if none starts there. strtod alone would also
  * take white space, hexadecimal digits, "inf" and "nan". */
 static const char *scan_double(const char *text) {

@@ -13,9 +13,6 @@
 /* Decimal digits only. */
 enum rtune_status rtune_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value,
                                   struct rtune_error *err);
-/* An optional '-' and decimal digits. */
-enum rtune_status rtune_parse_i64(const char *text, int64_t min, int64_t max, int64_t *value,
-                                  struct rtune_error *err);
 /* Decimal floating point in the C locale; NaN and infinities are refused. */
 enum rtune_status rtune_parse_double(const char *text, double min, double max, double *value,
                                      struct rtune_error *err);

@@ -42,7 +42,10 @@ int main(int argc, char **argv) {
     struct rtune_args args = RTUNE_ARGS(in.data, out.data);
     args.launch = &launch; /* only to tell; leave it NULL otherwise */
     if (rtune_reduce(rt, &problem, &args, NULL, &err)) return fail(&err); /* NULL: default stream */
-    device_buffer_get(&out, &sum, sizeof sum);
+    if (!device_buffer_get(&out, &sum, sizeof sum)) {
+        fprintf(stderr, "reduce_device: cannot copy the result\n");
+        return 1;
+    }
 
     rtune_config_print(&launch.config, config, sizeof config);
     printf("sum: %g\n", (double)sum);

@@ -58,8 +58,8 @@ static enum rtune_status check_args(const struct cli *cli, struct rtune_error *e
     char quoted[QUOTE_TEXT];
     if (cli->opt.arg_count > verb->args_max) {
         rtune_print_quoted(cli->opt.args[verb->args_max], quoted, sizeof quoted);
-        return rtune_err_set(err, RTUNE_SYNTAX, "%s: unexpected argument (%s takes %s)",
-                             quoted, verb->name,
+        return rtune_err_set(err, RTUNE_SYNTAX, "%s: unexpected argument (%s takes %s)", quoted,
+                             verb->name,
                              verb->args_max == 0 ? "options only; a verb comes first" : verb->args);
     }
     if (cli->opt.arg_count < verb->args_min)

@@ -5,18 +5,17 @@
 #include "tools/device_arg.h"
 #include "tools/json_out.h"
 #include "tuner/profile.h"
+#include "tuner/yaml.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PROFILE_MAX ((size_t)1 << 20)
-
 static enum rtune_status read_stdin(struct rtune_buf *text, struct rtune_error *err) {
     char block[4096];
     size_t got;
-    rtune_buf_init(text, PROFILE_MAX);
+    rtune_buf_init(text, RTUNE_YAML_MAX);
     while ((got = fread(block, 1, sizeof block, stdin)) > 0)
         rtune_buf_add(text, block, got);
     enum rtune_status status = rtune_buf_status(text, err);
@@ -98,7 +97,7 @@ int cmd_import(struct cli *cli) {
         return cli_usage(cli, &err);
     list = calloc(1, sizeof *list);
     if (list == NULL) TRY(rtune_err_set(&err, RTUNE_NO_MEMORY, "out of memory"));
-    TRY(from_stdin ? read_stdin(&text, &err) : rtune_file_read(file, PROFILE_MAX, &text, &err));
+    TRY(from_stdin ? read_stdin(&text, &err) : rtune_file_read(file, RTUNE_YAML_MAX, &text, &err));
     TRY(rtune_profile_parse(text.data, text.size, from_stdin ? "standard input" : file, &table,
                             &err));
     TRY(keep_selected(file, cli->opt.device, &table, &err));

@@ -142,8 +142,8 @@ static void print_store(const struct cli *cli, const struct store_read *store,
         if (!selected[d]) continue;
         rtune_identity_key(&table->devices[d], key);
         (void)console_cleaned(table->devices[d].name, name, sizeof name);
-        console_printf("\ndevice %s%s%s\n", console_clean(key, false), name[0] != '\0' ? "  " : "",
-                       name);
+        (void)console_clean(key, false);
+        console_printf("\ndevice %s%s%s\n", key, name[0] != '\0' ? "  " : "", name);
         print_winners(cli, table, d);
     }
 }

@@ -20,8 +20,8 @@ bool console_flush(void);
  * if the output could not be written. */
 int console_finish(int code);
 
-/* Text from a store, a profile or a driver, as it may be shown on a terminal: control characters, and
- * bytes that are not UTF-8, are '?' (line feeds too, unless lines). Returns text. */
+/* Text from a store, a profile or a driver, as it may be shown on a terminal: control characters,
+ * and bytes that are not UTF-8, are '?' (line feeds too, unless lines). Returns text. */
 char *console_clean(char *text, bool lines);
 /* A clean copy of text, cut to size, in out; returns out. */
 const char *console_cleaned(const char *text, char *out, size_t size);

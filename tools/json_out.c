@@ -49,11 +49,6 @@ void json_u64(struct json *json, const char *key, uint64_t value) {
     rtune_buf_printf(&json->buf, "%" PRIu64, value);
 }
 
-void json_i64(struct json *json, const char *key, int64_t value) {
-    key_of(json, key);
-    rtune_buf_printf(&json->buf, "%" PRId64, value);
-}
-
 void json_bool(struct json *json, const char *key, bool value) {
     key_of(json, key);
     rtune_buf_puts(&json->buf, value ? "true" : "false");

@@ -18,7 +18,6 @@ void json_open(struct json *json, const char *key, char bracket);      /* '{' or
 void json_close(struct json *json, char bracket);                      /* '}' or ']' */
 void json_text(struct json *json, const char *key, const char *value); /* NULL: null */
 void json_u64(struct json *json, const char *key, uint64_t value);
-void json_i64(struct json *json, const char *key, int64_t value);
 void json_bool(struct json *json, const char *key, bool value);
 /* A number that is spelled already. */
 void json_number(struct json *json, const char *key, const char *spelled);

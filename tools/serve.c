@@ -23,7 +23,8 @@ static enum rtune_status check_stores(const struct cli *cli, const rtune *rt,
                                  advised ? "" : " (move it away, or give --db FILE or --db none)");
         }
         if (cli->opt.db != NULL)
-            console_warn("%s: no such store; shipped profiles and the built-in configs serve", info.path);
+            console_warn("%s: no such store; shipped profiles and the built-in configs serve",
+                         info.path);
     }
     return RTUNE_OK;
 }

@@ -28,8 +28,6 @@ static void test_comma_locale(void **state) {
     assert_int_equal(rtune_parse_double("1,5", 0, 1e9, &value, NULL), RTUNE_SYNTAX);
     assert_int_equal(rtune_parse_duration("1.5s", 0, 10, &value, NULL), RTUNE_OK);
     assert_true(value == 1.5);
-    rtune_clock_iso(0, text, sizeof(text));
-    assert_string_equal(text, "1970-01-01T00:00:00Z");
     struct rtune_error err;
     assert_int_equal(rtune_parse_duration("11.5s", 0.5, 10, &value, &err), RTUNE_RANGE);
     assert_string_equal(err.message, "\"11.5s\" is out of range (expected 0.5s to 10s)");

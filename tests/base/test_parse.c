@@ -139,42 +139,6 @@ static void test_size(void **state) {
     check_u64(rtune_parse_size, positive, RTUNE_ARRAY_SIZE(positive), 1, UINT64_C(1) << 33, "");
 }
 
-static void test_i64(void **state) {
-    (void)state;
-    static const struct {
-        const char *text;
-        enum rtune_status status;
-        int64_t value;
-    } cases[] = {
-        {"0", RTUNE_OK, 0},
-        {"-0", RTUNE_OK, 0},
-        {"-1", RTUNE_OK, -1},
-        {"9223372036854775807", RTUNE_OK, INT64_MAX},
-        {"-9223372036854775808", RTUNE_OK, INT64_MIN},
-        {"9223372036854775808", RTUNE_RANGE, 0},
-        {"-9223372036854775809", RTUNE_RANGE, 0},
-        {"18446744073709551617", RTUNE_RANGE, 0},
-        {"-18446744073709551617", RTUNE_RANGE, 0},
-        {"--1", RTUNE_SYNTAX, 0},
-        {"-", RTUNE_SYNTAX, 0},
-        {"- 1", RTUNE_SYNTAX, 0},
-        {"", RTUNE_SYNTAX, 0},
-        {"1.0", RTUNE_SYNTAX, 0},
-    };
-    for (size_t i = 0; i < RTUNE_ARRAY_SIZE(cases); i++) {
-        struct rtune_error err = {0};
-        int64_t value = 77;
-        enum rtune_status status =
-            rtune_parse_i64(cases[i].text, INT64_MIN, INT64_MAX, &value, &err);
-        if (status != cases[i].status) fail_msg("\"%s\": %s", cases[i].text, err.message);
-        assert_true(value == (status == RTUNE_OK ? cases[i].value : 77));
-    }
-    struct rtune_error err;
-    int64_t value;
-    assert_int_equal(rtune_parse_i64("-6", -5, 5, &value, &err), RTUNE_RANGE);
-    assert_string_equal(err.message, "\"-6\" is out of range (expected -5 to 5)");
-}
-
 struct double_case {
     const char *text;
     enum rtune_status status;
@@ -264,10 +228,9 @@ static void test_num(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_u64),    cmocka_unit_test(test_u64_messages),
-        cmocka_unit_test(test_size),   cmocka_unit_test(test_i64),
-        cmocka_unit_test(test_double), cmocka_unit_test(test_duration),
-        cmocka_unit_test(test_num),
+        cmocka_unit_test(test_u64),      cmocka_unit_test(test_u64_messages),
+        cmocka_unit_test(test_size),     cmocka_unit_test(test_double),
+        cmocka_unit_test(test_duration), cmocka_unit_test(test_num),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
