@@ -206,6 +206,7 @@ static enum rtune_status open_work(struct rtune_tuning *t, struct rtune_error *e
     uint64_t trials = 0;
     if (!o->fresh) TRY(rtune_work_peek(t->store.path, identity, &exists, &trials, err));
     if (o->resume && !exists) rtune_tuning_warn(t, "there is no unfinished session to resume");
+    TRY(rtune_samples_probe(t->store.path, err));
     TRY(rtune_work_open(&t->work, t->store.path, identity, !o->fresh, err));
     fill_row(t);
     if (!o->fresh && trials > 0) TRY(take_over(t, trials, err));
