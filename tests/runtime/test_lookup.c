@@ -42,7 +42,7 @@ static void write_three(const char *path, const struct rtune_identity *identity)
     w->n_to = 1 << 17;
     w = rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, 1 << 20, "block=256,grid=2xsm");
     w->n_from = (1 << 17) + 1;
-    w->us = 6.25;
+    w->us = w->us_lo = w->us_hi = 6.25;
     rows_write(&rows, path);
 }
 
