@@ -77,6 +77,6 @@ $ reduce-tune lookup --device 63 --dtype f32 -n -1 2> err; echo "$? $(sed -n 1p 
 
 == chunk
 $ reduce-tune reduce none.npy --chunk 0
-! reduce-tune: --chunk: "0" is out of range (expected 1 to 1099511627776)
+! reduce-tune: --chunk: "0" is out of range (expected 1 to 281474976710656)
 ! Try 'reduce-tune help reduce'.
 ? 2
