@@ -239,6 +239,35 @@ void test_special_values_of_sums(void **) {
     special_sums<double>();
 }
 
+/* Two reductions one after the other, max then min, on one workspace (all launches of these tests
+ * share it): neither sees what the other left, and it is clean in between. */
+void test_B05_two_on_one_workspace(void **) {
+    std::vector<int32_t> x(65536);
+    for (size_t i = 0; i < x.size(); i++)
+        x[i] = int32_t(i * 2654435761u);
+    x[40000] = INT32_MAX;
+    x[3] = INT32_MIN;
+    std::vector<const instance *> first, then;
+    for (const instance &of : catalog()) {
+        if (of.problem.dtype != RTUNE_I32) continue;
+        if (of.problem.op == RTUNE_MAX) first.push_back(&of);
+        if (of.problem.op == RTUNE_MIN) then.push_back(&of);
+    }
+    assert_true(first.size() >= 4 && then.size() >= 4);
+    const void *in = place(x.data(), x.size(), sizeof x[0], {true, 0});
+    for (size_t k = 0; k < first.size(); k++) {
+        const instance *max = first[k], *min = then[k % then.size()];
+        const order turn = order(k % 3);
+        const uint64_t seed = test_seed() + k;
+        expect({max, max->config.finish == RTUNE_FINISH_ONE ? 1u : 7u, in, x.size(), turn, seed,
+                false, 0},
+               bits_of(INT32_MAX), "B05");
+        expect({min, min->config.finish == RTUNE_FINISH_ONE ? 1u : 7u, in, x.size(), turn, seed,
+                false, 0},
+               bits_of(INT32_MIN), "B05");
+    }
+}
+
 } // namespace
 
 int main() {
@@ -254,6 +283,7 @@ int main() {
         cmocka_unit_test(test_A25_one_element),
         cmocka_unit_test(test_A27_element_aligned_bases),
         cmocka_unit_test(test_A37_one_block_and_more_blocks_than_elements),
+        cmocka_unit_test(test_B05_two_on_one_workspace),
         cmocka_unit_test(test_special_values_of_sums),
     };
     test_seed();
