@@ -136,8 +136,9 @@ static void print_store(const struct cli *cli, const struct store_read *store,
     char key[RTUNE_IDENTITY_KEY], name[sizeof table->devices[0].name];
     console_printf("store  %s (%s)\n", store->path.path, store_kind_name(store->path.kind));
     if (store->skipped > 0)
-        console_printf("       %zu rows of another version or with impossible values are not served\n",
-                       store->skipped);
+        console_printf(
+            "       %zu rows of another version or with impossible values are not served\n",
+            store->skipped);
     for (uint32_t d = 0; d < table->device_count; d++) {
         if (!selected[d]) continue;
         rtune_identity_key(&table->devices[d], key);

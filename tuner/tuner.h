@@ -71,8 +71,8 @@ typedef void (*rtune_tune_event_fn)(void *user, const struct rtune_tune_event *e
 
 /* Run a session. Whatever was decided when it ends (complete, budget, interrupted) is published.
  * INTERRUPTED if stop was set (after publishing). TIMEOUT if the budget ran out before anything was
- * decided: nothing is published then, and the measurements are kept for a session that resumes. DEVICE
- * if every candidate of a size failed (the other sizes are published). */
+ * decided: nothing is published then, and the measurements are kept for a session that resumes.
+ * DEVICE if every candidate of a size failed (the other sizes are published). */
 enum rtune_status rtune_tune(const struct rtune_tune_options *options, rtune_tune_event_fn event,
                              void *user, struct rtune_error *err);
 
