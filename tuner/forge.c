@@ -2,6 +2,7 @@
 /* forge.c: a list of instances over one growing anonymous file. */
 #include "tuner/forge.h"
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "runtime/cpuinfo.h"
 #include "runtime/nvrtc.h"
@@ -214,6 +215,8 @@ enum rtune_status rtune_forge_need(rtune_forge *forge, const struct rtune_proble
     size_t step = rtune_max_u64(4 * (uint64_t)info.usable, ROUND_MIN);
     for (size_t first = 0; first < total; first += step) {
         size_t part = rtune_min_u64(step, total - first);
+        if (forge->options.deadline_ns != 0 && rtune_clock_ns() >= forge->options.deadline_ns)
+            TRY(rtune_err_set(err, RTUNE_TIMEOUT, "the time budget is used up"));
         TRY(compile(forge, jobs + first, part, err));
         if (forge->options.progress != NULL)
             forge->options.progress(forge->options.user, first + part, total);

@@ -18,6 +18,7 @@ typedef void (*rtune_forge_progress)(void *user, size_t done, size_t total);
 
 struct rtune_forge_options {
     const atomic_bool *stop; /* may be NULL */
+    uint64_t deadline_ns;    /* of rtune_clock_ns: nothing is compiled after it; 0: no limit */
     rtune_forge_progress progress;
     void *user;
 };
@@ -40,7 +41,8 @@ int rtune_forge_images(const rtune_forge *forge);
 bool rtune_forge_can(const rtune_forge *forge, const struct rtune_problem *problem,
                      const struct rtune_config *config);
 /* Compile those of the configs that are neither built in nor compiled yet. Errors: INTERRUPTED,
- * NO_MEMORY, IO; an instance that does not compile is no error here. */
+ * TIMEOUT (the deadline; what was compiled stays), NO_MEMORY, IO; an instance that does not compile
+ * is no error here. */
 enum rtune_status rtune_forge_need(rtune_forge *forge, const struct rtune_problem *problem,
                                    const struct rtune_config *configs, size_t count,
                                    struct rtune_error *err);

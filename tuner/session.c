@@ -89,6 +89,7 @@ static enum rtune_status open_meter(struct rtune_tuning *t, struct rtune_error *
     const struct rtune_tune_options *o = t->options;
     struct rtune_forge_options forge = {
         .stop = o->stop, .progress = rtune_tuning_on_compiled, .user = t};
+    if (o->budget_s > 0) forge.deadline_ns = t->start_ns + (uint64_t)(o->budget_s * 1e9);
     TRY(rtune_forge_open(&forge, &t->forge, err));
     if (is_replay(o)) {
         TRY(rtune_meter_replay(o->device + strlen("replay:"), &t->meter, err));
@@ -252,6 +253,7 @@ static enum rtune_status run_kinds(struct rtune_tuning *t, struct rtune_error *e
     TRY(start_measuring(t, err));
     for (size_t k = 0; k < t->agenda.count; k++)
         TRY(run_kind(t, &t->agenda.kinds[k], err));
+    if (t->left_out > 0) TRY(rtune_err_set(err, RTUNE_TIMEOUT, "the time budget is too short"));
 done:
     return status;
 }

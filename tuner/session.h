@@ -34,6 +34,7 @@ struct rtune_tuning {
     double least_us;    /* of the shortest cold winner; 0: none yet */
     size_t failures[RTUNE_REASON_COUNT];
     bool told_clock, told_foreign; /* warned once */
+    size_t left_out;               /* sizes that the budget had no time for */
     size_t undecided;              /* sizes at which every candidate failed */
     char first_undecided[160];     /* the first of them */
 };
@@ -58,8 +59,8 @@ enum rtune_status rtune_step_compile(struct rtune_tuning *t, struct rtune_kind *
                                      struct rtune_error *err);
 /* Number of instances that would be compiled for it. */
 size_t rtune_step_instances(const struct rtune_tuning *t, const struct rtune_kind *kind);
-/* Decide one size. A size at which every candidate fails stays undecided, and is counted. TIMEOUT:
- * the budget is used up. */
+/* Decide one size. One that clearly takes longer than the budget lasts is left out aloud. A size at
+ * which every candidate fails stays undecided, and is counted. TIMEOUT: the budget is used up. */
 enum rtune_status rtune_step_run(struct rtune_tuning *t, struct rtune_kind *kind, size_t index,
                                  struct rtune_error *err);
 /* Place the break-points between decided sizes (measured unless quick or pressed for time) and

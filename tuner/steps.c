@@ -14,6 +14,9 @@ enum { SEEDED_COUNT = 16 /* candidates of a seeded kind, for estimates */ };
 static const double big_us = 300; /* launches this long are tried with few candidates */
 /* Cold inputs of a cpu of this size and more tell of memory: they are flushed line by line. */
 static const double telling_bytes_cpu = 128 << 10;
+/* What making an element on a cpu and adding it up exactly takes at least, for all inputs that a
+ * verification uses. */
+static const double verified_s_cpu = 60e-9;
 
 /* ---- estimates ------------------------------------------------------------------------------- */
 
@@ -66,6 +69,31 @@ double rtune_step_estimate(const struct rtune_tuning *t, const struct rtune_kind
     }
     struct rtune_share share = rtune_effort_share(t->options->effort, count, &cost, cap);
     return rtune_effort_seconds(&share, &cost);
+}
+
+/* What a step takes at the very least: its cheapest share, and on a cpu its inputs. */
+static double least_s(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index) {
+    struct rtune_cost cost = cost_at(t, kind, kind->sizes[index]);
+    struct rtune_share share = rtune_effort_share(t->options->effort, 1, &cost, 0);
+    double inputs = t->meter->info.cuda ? 0 : (double)kind->sizes[index] * verified_s_cpu;
+    return rtune_effort_seconds(&share, &cost) + inputs;
+}
+
+/* A step that would run past the end of the budget by more than a little is left out. */
+static bool leave_out(struct rtune_tuning *t, const struct rtune_kind *kind, size_t index) {
+    double budget = t->options->budget_s, least = least_s(t, kind, index);
+    struct rtune_problem problem = kind->problem;
+    char text[160];
+    bool recorded = t->meter->ops->configs != NULL; /* answers at once */
+    double left = budget - rtune_tuning_elapsed(t) + fmax(1, 0.05 * budget);
+    if (budget <= 0 || recorded || least <= left) return false;
+    problem.n = kind->sizes[index];
+    rtune_problem_print(&problem, text, sizeof(text));
+    rtune_tuning_warn(t, "%s: left out: it needs about %.0f s, more than is left of the budget",
+                      text, least);
+    t->left_out++;
+    t->left_s -= kind->decisions[index].estimate_s;
+    return true;
 }
 
 /* Seconds that a step may take: its part of what is left of the budget. */
@@ -365,6 +393,7 @@ enum rtune_status rtune_step_run(struct rtune_tuning *t, struct rtune_kind *kind
     double estimate = kind->decisions[index].estimate_s;
     if (t->options->budget_s > 0 && rtune_tuning_elapsed(t) >= t->options->budget_s)
         return rtune_err_set(err, RTUNE_TIMEOUT, "the time budget is used up");
+    if (leave_out(t, kind, index)) return RTUNE_OK;
     TRY(open_step(t, &s, err));
     t->left_s -= estimate;
     TRY(run_search(t, &s, err));

@@ -4,10 +4,12 @@
  * is told, what is stored, and what survives cheats, a budget, Ctrl-C, kill -9 and bad options. The
  * first argument is the worker program.
  */
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/num.h"
 #include "tests/tuner/tune_fixture.h"
 
+#include <glob.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -321,6 +323,43 @@ static void test_nothing_decided(void **state) {
     nothing_stored(RTUNE_INTERRUPTED, "interrupted");
 }
 
+/* A size that takes far longer than the budget is left out; the others are decided. */
+static void test_left_out(void **state) {
+    (void)state;
+    static const uint64_t large[] = {64, UINT64_C(1) << 28};
+    f.options.problems = kinds + 1;
+    f.options.problem_count = 1;
+    f.options.sizes = large;
+    f.options.size_count = 2;
+    f.options.budget_s = 8; /* 2^28 takes 16 s and more */
+    uint64_t start = rtune_clock_ns();
+    tune_ok(&f);
+    assert_true((double)(rtune_clock_ns() - start) / 1e9 < 14);
+    assert_non_null(strstr(f.told.said, "n=268435456: left out: it needs about"));
+    assert_string_equal(f.told.outcome, "budget");
+    assert_int_equal(f.told.stored, 1);
+}
+
+/* An unfinished session's file that is damaged: it is said how to drop it, and --fresh does. */
+static void test_damaged_work(void **state) {
+    (void)state;
+    struct rtune_error err;
+    glob_t found;
+    char pattern[300];
+    killed_after(20);
+    snprintf(pattern, sizeof(pattern), "%s.work-????????????????", f.store);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 1);
+    assert_int_equal(rtune_file_write(found.gl_pathv[0], "junk", 4, 0600, &err), RTUNE_OK);
+    globfree(&found);
+    assert_int_not_equal(tune_run(&f, &err), RTUNE_OK);
+    assert_non_null(strstr(err.message, "--fresh drops it"));
+    assert_int_equal(f.told.trials, 0);
+    f.options.fresh = true;
+    tune_ok(&f);
+    assert_int_equal(f.told.stored, 10);
+}
+
 static void refuse(enum rtune_status status, const char *text) {
     struct rtune_error err;
     assert_int_equal(tune_run(&f, &err), status);
@@ -420,6 +459,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_unfinished, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_budget, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_decided, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_work, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_options, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_large, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_locked, set_up, tear_down),
