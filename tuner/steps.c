@@ -481,7 +481,8 @@ static double floor_us(const struct rtune_tuning *t, const struct rtune_winner *
     if (winner->problem.cache != RTUNE_COLD || launch <= 0 || gbs <= 0) return 0;
     if (t->least_us > 0) launch = fmin(launch, t->least_us);
     double bytes = (double)winner->problem.n * (double)rtune_dtype_size(winner->problem.dtype);
-    return launch + bytes / gbs / 1000;
+    /* What was measured can be done: where other work slowed the model, it is the better bound. */
+    return fmin(launch + bytes / gbs / 1000, winner->us);
 }
 
 enum rtune_status rtune_step_floors(struct rtune_tuning *t, struct rtune_error *err) {

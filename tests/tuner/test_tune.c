@@ -71,8 +71,7 @@ static void test_complete(void **state) {
         assert_true(is_a_size(w->problem.n));
         assert_true(w->us > 0 && w->us_lo <= w->us && w->us <= w->us_hi);
         assert_true(w->default_us > 0);
-        /* A floor is below what was measured, but for the noise of a loaded machine. */
-        if (!(w->floor_us > 0 && w->floor_us <= w->us * 1.1))
+        if (!(w->floor_us > 0 && w->floor_us <= w->us))
             fail_msg("n=%llu: floor %g us, measured %g us", (unsigned long long)w->problem.n,
                      w->floor_us, w->us);
         assert_int_equal(w->kernel_abi, RTUNE_KERNEL_ABI);
@@ -227,14 +226,15 @@ static void test_kill_and_resume(void **state) {
     tune_ok(&f);
     assert_null(strstr(f.told.said, "unfinished"));
     f.options.fresh = false;
-    size_t all = f.told.trials;
+    assert_true(f.told.trials_before > 0 && f.told.trials_before < 40);
     killed_after(40);
     tune_read(&f);
     assert_int_equal(f.table.winner_count, 10);
     f.options.resume = true;
     tune_ok(&f);
     assert_int_equal(f.told.problems, 10);
-    assert_true(f.told.trials + 20 < all);
+    /* The trials that were kept decide the first size; none of them is made again. */
+    assert_int_equal(f.told.trials_before, 0);
 }
 
 static const char other_space[] = "rtune_space: 1\n"
@@ -285,12 +285,13 @@ static void test_unfinished(void **state) {
 /* A budget that does not suffice ends the session in time, with what there is. */
 static void test_budget(void **state) {
     (void)state;
-    static uint64_t many[1000];
+    static uint64_t
+        many[4000]; /* twice as many steps, 8 times what a fast machine was seen to do */
     for (size_t k = 0; k < RTUNE_ARRAY_SIZE(many); k++)
         many[k] = 3000 + k;
     f.options.sizes = many;
     f.options.size_count = RTUNE_ARRAY_SIZE(many);
-    f.options.budget_s = 4;
+    f.options.budget_s = 2;
     uint64_t start = rtune_clock_ns();
     tune_ok(&f);
     double took = (double)(rtune_clock_ns() - start) / 1e9;

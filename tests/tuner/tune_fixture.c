@@ -62,7 +62,7 @@ static void on_event(void *user, const struct rtune_tune_event *event) {
         on_trial(t);
         break;
     case RTUNE_EVENT_PROBLEM:
-        t->problems++;
+        if (t->problems++ == 0) t->trials_before = t->trials;
         if (event->winner == NULL || event->winner->us <= 0) t->out_of_order = true;
         break;
     case RTUNE_EVENT_WARNING:

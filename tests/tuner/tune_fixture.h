@@ -13,9 +13,10 @@ struct told {
     char outcome[32], last_warning[512];
     char stored_at[512]; /* "" if nothing was stored */
     size_t stored;
-    char said[4096];   /* the warnings, as far as they fit */
-    size_t stop_after; /* trials, after which the stop flag is set; 0: never */
-    size_t kill_after; /* trials, after which the process kills itself; 0: never */
+    char said[4096];      /* the warnings, as far as they fit */
+    size_t trials_before; /* the first problem was decided */
+    size_t stop_after;    /* trials, after which the stop flag is set; 0: never */
+    size_t kill_after;    /* trials, after which the process kills itself; 0: never */
     atomic_bool stop;
     bool out_of_order;
 };
