@@ -92,8 +92,8 @@ bool rtune_problem_at(size_t k, struct rtune_problem *problem);
 
 /* Type of the result (and of the accumulator) of a checked problem. */
 enum rtune_dtype rtune_result_dtype(const struct rtune_problem *problem);
-/* Write the identity (result of n = 0) in the result type to out, 8 bytes at most; EMPTY if none.
- */
+/* Write the identity (result of n = 0) in the result type to out, rtune_result_size bytes; EMPTY if
+ * there is none. */
 enum rtune_status rtune_identity(const struct rtune_problem *problem, void *out,
                                  struct rtune_error *err);
 
@@ -137,6 +137,13 @@ int rtune_grid_print(const struct rtune_grid *grid, char *text, size_t size);
  * instance was compiled with (the same in all but the grid). */
 struct rtune_config rtune_config_default(const struct rtune_problem *problem, bool cuda);
 
+/* May this config's finish serve this problem on so many blocks? false with a reason (a static
+ * string) for a packed finish whose running total may not fit, a float atomic on a problem that asks
+ * for determinism, a cluster that does not divide the grid. What the device must offer (resident
+ * blocks, compute capability) is the device's to check. */
+bool rtune_finish_admits(const struct rtune_config *config, const struct rtune_problem *problem,
+                         uint32_t grid, const char **why);
+
 /* Blocks to launch: the grid rule resolved for n elements, 1 ... RTUNE_GRID_MAX. resident is the
  * number of blocks of this kernel that one SM holds at once. */
 uint32_t rtune_grid_resolve(const struct rtune_config *config, enum rtune_dtype dtype, uint64_t n,
@@ -156,7 +163,9 @@ size_t rtune_workspace_bytes(void);
 enum { RTUNE_INSTANCE_NAME = 128 };
 
 /* Name of the kernel's entry point, from the problem (but n, cache and ACCUMULATE) and the config
- * (but the grid): a C identifier. */
+ * (but the grid): a C identifier. Problems whose arithmetic is the same to the bit (any of i8 and of
+ * u8) share a name, and so a kernel. A finish by a second kernel has it under this name with _2
+ * appended. */
 void rtune_instance_name(const struct rtune_problem *problem, const struct rtune_config *config,
                          char name[RTUNE_INSTANCE_NAME]);
 

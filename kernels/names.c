@@ -41,6 +41,7 @@ static const char *const cache_names[RTUNE_CACHE_COUNT] = {
 };
 static const char *const variant_names[RTUNE_VARIANT_COUNT] = {
     [RTUNE_CASCADED] = "cascaded",
+    [RTUNE_BULK] = "bulk",
 };
 static const char *const load_names[RTUNE_LOAD_COUNT] = {
     [RTUNE_LOAD_PLAIN] = "plain",
@@ -52,6 +53,12 @@ static const char *const finish_names[RTUNE_FINISH_COUNT] = {
     [RTUNE_FINISH_ONE] = "one",
     [RTUNE_FINISH_SLOTS] = "slots",
     [RTUNE_FINISH_LAST] = "last",
+    [RTUNE_FINISH_PACKED] = "packed",
+    [RTUNE_FINISH_TWO_KERNELS] = "two_kernels",
+    [RTUNE_FINISH_DEPENDENT] = "dependent",
+    [RTUNE_FINISH_CLUSTER] = "cluster",
+    [RTUNE_FINISH_GRID_SYNC] = "grid_sync",
+    [RTUNE_FINISH_ATOMIC] = "atomic",
 };
 static const char *const map_names[RTUNE_MAP_COUNT] = {
     [RTUNE_MAP_STRIP] = "strip",

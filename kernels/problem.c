@@ -19,10 +19,10 @@ enum {
                BIT(RTUNE_U32) | BIT(RTUNE_I64) | BIT(RTUNE_U64),
     FLOATS = BIT(RTUNE_F16) | BIT(RTUNE_BF16) | BIT(RTUNE_F32) | BIT(RTUNE_F64),
     ALL_DTYPES = INTEGERS | FLOATS,
-    SPINE = BIT(RTUNE_I32) | BIT(RTUNE_I64) | BIT(RTUNE_F32) | BIT(RTUNE_F64),
     PLAIN = BIT(RTUNE_PLAIN),
-    /* Flags that select another kernel. ACCUMULATE is an argument of every kernel, and every kernel
-     * is deterministic, so ALLOW_NONDETERMINISTIC changes none. */
+    SUMS = PLAIN | BIT(RTUNE_KAHAN) | BIT(RTUNE_REPRODUCIBLE) | BIT(RTUNE_FIXED), /* of floats */
+    /* Flags that select another row. ACCUMULATE is an argument of every kernel, and
+     * ALLOW_NONDETERMINISTIC permits a finish that no row has unless it was asked for. */
     KERNEL_FLAGS = 0
 };
 
@@ -39,31 +39,30 @@ enum result {
 enum identity { IDENTITY_ZERO, IDENTITY_ONE, IDENTITY_ONES, IDENTITY_NONE };
 
 struct op_info {
-    uint32_t defined; /* bits of enum rtune_dtype the op has a meaning for */
-    uint32_t kernels; /* ... and kernels */
-    uint32_t modes;   /* bits of enum rtune_mode with kernels */
+    uint32_t dtypes; /* bits of enum rtune_dtype */
+    uint32_t modes;  /* bits of enum rtune_mode; all but plain for floats only */
     enum result result;
     enum identity identity;
     bool nan; /* the NaN rule matters on floats */
 };
 
 static const struct op_info ops[RTUNE_OP_COUNT] = {
-    [RTUNE_SUM] = {ALL_DTYPES, SPINE, PLAIN, RESULT_SUM, IDENTITY_ZERO, false},
-    [RTUNE_SUMSQ] = {ALL_DTYPES, 0, PLAIN, RESULT_SUM_UNSIGNED, IDENTITY_ZERO, false},
-    [RTUNE_ASUM] = {ALL_DTYPES, 0, PLAIN, RESULT_SUM_UNSIGNED, IDENTITY_ZERO, false},
-    [RTUNE_DOT] = {ALL_DTYPES, 0, PLAIN, RESULT_SUM, IDENTITY_ZERO, false},
-    [RTUNE_PROD] = {ALL_DTYPES, SPINE, PLAIN, RESULT_SUM, IDENTITY_ONE, false},
-    [RTUNE_MIN] = {ALL_DTYPES, SPINE, PLAIN, RESULT_INPUT, IDENTITY_NONE, true},
-    [RTUNE_MAX] = {ALL_DTYPES, SPINE, PLAIN, RESULT_INPUT, IDENTITY_NONE, true},
-    [RTUNE_MINMAX] = {ALL_DTYPES, 0, PLAIN, RESULT_PAIR, IDENTITY_NONE, true},
-    [RTUNE_ARGMIN] = {ALL_DTYPES, 0, PLAIN, RESULT_INDEXED, IDENTITY_NONE, true},
-    [RTUNE_ARGMAX] = {ALL_DTYPES, 0, PLAIN, RESULT_INDEXED, IDENTITY_NONE, true},
-    [RTUNE_ANY] = {ALL_DTYPES, 0, PLAIN, RESULT_BOOL, IDENTITY_ZERO, false},
-    [RTUNE_ALL] = {ALL_DTYPES, 0, PLAIN, RESULT_BOOL, IDENTITY_ONE, false},
-    [RTUNE_COUNT_NONZERO] = {ALL_DTYPES, 0, PLAIN, RESULT_COUNT, IDENTITY_ZERO, false},
-    [RTUNE_BAND] = {INTEGERS, 0, PLAIN, RESULT_INPUT, IDENTITY_ONES, false},
-    [RTUNE_BOR] = {INTEGERS, 0, PLAIN, RESULT_INPUT, IDENTITY_ZERO, false},
-    [RTUNE_BXOR] = {INTEGERS, 0, PLAIN, RESULT_INPUT, IDENTITY_ZERO, false},
+    [RTUNE_SUM] = {ALL_DTYPES, SUMS, RESULT_SUM, IDENTITY_ZERO, false},
+    [RTUNE_SUMSQ] = {ALL_DTYPES, SUMS, RESULT_SUM_UNSIGNED, IDENTITY_ZERO, false},
+    [RTUNE_ASUM] = {ALL_DTYPES, SUMS, RESULT_SUM_UNSIGNED, IDENTITY_ZERO, false},
+    [RTUNE_DOT] = {ALL_DTYPES, SUMS, RESULT_SUM, IDENTITY_ZERO, false},
+    [RTUNE_PROD] = {ALL_DTYPES, PLAIN, RESULT_SUM, IDENTITY_ONE, false},
+    [RTUNE_MIN] = {ALL_DTYPES, PLAIN, RESULT_INPUT, IDENTITY_NONE, true},
+    [RTUNE_MAX] = {ALL_DTYPES, PLAIN, RESULT_INPUT, IDENTITY_NONE, true},
+    [RTUNE_MINMAX] = {ALL_DTYPES, PLAIN, RESULT_PAIR, IDENTITY_NONE, true},
+    [RTUNE_ARGMIN] = {ALL_DTYPES, PLAIN, RESULT_INDEXED, IDENTITY_NONE, true},
+    [RTUNE_ARGMAX] = {ALL_DTYPES, PLAIN, RESULT_INDEXED, IDENTITY_NONE, true},
+    [RTUNE_ANY] = {ALL_DTYPES, PLAIN, RESULT_BOOL, IDENTITY_ZERO, false},
+    [RTUNE_ALL] = {ALL_DTYPES, PLAIN, RESULT_BOOL, IDENTITY_ONE, false},
+    [RTUNE_COUNT_NONZERO] = {ALL_DTYPES, PLAIN, RESULT_COUNT, IDENTITY_ZERO, false},
+    [RTUNE_BAND] = {INTEGERS, PLAIN, RESULT_INPUT, IDENTITY_ONES, false},
+    [RTUNE_BOR] = {INTEGERS, PLAIN, RESULT_INPUT, IDENTITY_ZERO, false},
+    [RTUNE_BXOR] = {INTEGERS, PLAIN, RESULT_INPUT, IDENTITY_ZERO, false},
 };
 
 size_t rtune_dtype_size(enum rtune_dtype dtype) {
@@ -91,43 +90,70 @@ static void list_names(uint32_t mask, enum rtune_name_kind kind, char *text, siz
     }
 }
 
-static uint32_t ops_with_kernels(void) {
-    uint32_t mask = 0;
-    for (int op = 0; op < RTUNE_OP_COUNT; op++)
-        if (ops[op].kernels) mask |= BIT(op);
-    return mask;
+static enum rtune_dtype wide_dtype(enum rtune_dtype dtype, bool always_unsigned) {
+    const struct rtune_dtype_info *info = rtune_dtype_info(dtype);
+    if (info->is_float) return dtype == RTUNE_F64 ? RTUNE_F64 : RTUNE_F32;
+    return info->is_signed && !always_unsigned ? RTUNE_I64 : RTUNE_U64;
+}
+
+/* Result type for one acc; fields must be in range. */
+static enum rtune_dtype result_dtype(const struct rtune_problem *p, enum rtune_acc acc) {
+    const enum rtune_dtype dtype = p->dtype;
+    if (p->mode == RTUNE_FIXED) return RTUNE_I64;
+    switch (ops[p->op].result) {
+    case RESULT_SUM:
+        return acc == RTUNE_NATIVE ? dtype : wide_dtype(dtype, false);
+    case RESULT_SUM_UNSIGNED:
+        return acc == RTUNE_NATIVE ? dtype : wide_dtype(dtype, true);
+    case RESULT_BOOL:
+        return RTUNE_I32;
+    case RESULT_COUNT:
+        return RTUNE_U64;
+    case RESULT_INPUT:
+    case RESULT_PAIR:
+    case RESULT_INDEXED:
+        break;
+    }
+    return dtype;
+}
+
+static enum rtune_status check_mode(const struct rtune_problem *p, struct rtune_error *err) {
+    const uint32_t modes = ops[p->op].modes;
+    const char *op = rtune_op_name(p->op), *mode = rtune_mode_name(p->mode);
+    char list[160];
+    if (!(modes & BIT(p->mode))) {
+        list_names(modes, RTUNE_NAMES_MODE, list, sizeof list);
+        return rtune_err_set(err, RTUNE_UNSUPPORTED, "%s in mode %s: not defined (use %s)", op, mode,
+                             list);
+    }
+    if (p->mode != RTUNE_PLAIN && !rtune_dtype_info(p->dtype)->is_float) {
+        list_names(FLOATS, RTUNE_NAMES_DTYPE, list, sizeof list);
+        return rtune_err_set(err, RTUNE_UNSUPPORTED,
+                             "%s of %s in mode %s: it is for floats (use plain, or one of %s)", op,
+                             rtune_dtype_name(p->dtype), mode, list);
+    }
+    if (p->acc == RTUNE_NATIVE && (p->mode == RTUNE_KAHAN || p->mode == RTUNE_REPRODUCIBLE) &&
+        result_dtype(p, RTUNE_NATIVE) != result_dtype(p, RTUNE_WIDE))
+        return rtune_err_set(err, RTUNE_UNSUPPORTED,
+                             "%s of %s in mode %s: its result is %s (use acc wide)", op,
+                             rtune_dtype_name(p->dtype), mode,
+                             rtune_dtype_name(result_dtype(p, RTUNE_WIDE)));
+    return RTUNE_OK;
 }
 
 static enum rtune_status check_support(const struct rtune_problem *p, struct rtune_error *err) {
     const struct op_info *op = &ops[p->op];
     const char *name = rtune_op_name(p->op);
     char list[160];
-    if (!(op->defined & BIT(p->dtype))) {
-        list_names(op->defined, RTUNE_NAMES_DTYPE, list, sizeof list);
+    if (!(op->dtypes & BIT(p->dtype))) {
+        list_names(op->dtypes, RTUNE_NAMES_DTYPE, list, sizeof list);
         return rtune_err_set(err, RTUNE_UNSUPPORTED, "%s of %s: not defined (use one of %s)", name,
                              rtune_dtype_name(p->dtype), list);
-    }
-    if (!op->kernels) {
-        list_names(ops_with_kernels(), RTUNE_NAMES_OP, list, sizeof list);
-        return rtune_err_set(err, RTUNE_UNSUPPORTED,
-                             "%s: this version has no kernels for it (use one of %s)", name, list);
-    }
-    if (!(op->kernels & BIT(p->dtype))) {
-        list_names(op->kernels, RTUNE_NAMES_DTYPE, list, sizeof list);
-        return rtune_err_set(err, RTUNE_UNSUPPORTED,
-                             "%s of %s: this version has no kernels for it (use one of %s)", name,
-                             rtune_dtype_name(p->dtype), list);
-    }
-    if (!(op->modes & BIT(p->mode))) {
-        list_names(op->modes, RTUNE_NAMES_MODE, list, sizeof list);
-        return rtune_err_set(err, RTUNE_UNSUPPORTED,
-                             "%s in mode %s: this version has no kernels for it (use one of %s)",
-                             name, rtune_mode_name(p->mode), list);
     }
     if (p->flags & RTUNE_ACCUMULATE && op->result == RESULT_INDEXED)
         return rtune_err_set(err, RTUNE_UNSUPPORTED,
                              "%s: an index cannot be accumulated (clear RTUNE_ACCUMULATE)", name);
-    return RTUNE_OK;
+    return check_mode(p, err);
 }
 
 /* Can its elements be in memory? The dtype must be in range. */
@@ -170,42 +196,18 @@ enum rtune_status rtune_problem_check(const struct rtune_problem *problem,
     return check_support(problem, err);
 }
 
-static enum rtune_dtype wide_dtype(enum rtune_dtype dtype, bool always_unsigned) {
-    const struct rtune_dtype_info *info = rtune_dtype_info(dtype);
-    if (info->is_float) return dtype == RTUNE_F64 ? RTUNE_F64 : RTUNE_F32;
-    return info->is_signed && !always_unsigned ? RTUNE_I64 : RTUNE_U64;
-}
-
-/* Result type for one acc; fields must be in range. */
-static enum rtune_dtype result_dtype(enum rtune_op op, enum rtune_dtype dtype, enum rtune_acc acc) {
-    switch (ops[op].result) {
-    case RESULT_SUM:
-        return acc == RTUNE_NATIVE ? dtype : wide_dtype(dtype, false);
-    case RESULT_SUM_UNSIGNED:
-        return acc == RTUNE_NATIVE ? dtype : wide_dtype(dtype, true);
-    case RESULT_BOOL:
-        return RTUNE_I32;
-    case RESULT_COUNT:
-        return RTUNE_U64;
-    case RESULT_INPUT:
-    case RESULT_PAIR:
-    case RESULT_INDEXED:
-        break;
-    }
-    return dtype;
-}
-
 enum rtune_dtype rtune_result_dtype(const struct rtune_problem *problem) {
-    return result_dtype(problem->op, problem->dtype, problem->acc);
+    return result_dtype(problem, problem->acc);
 }
 
 size_t rtune_result_size(const struct rtune_problem *given) {
     struct rtune_problem full;
     const struct rtune_problem *problem = &full;
     if (!given || !rtune_sized_read(&full, sizeof full, given, PROBLEM_OLDEST)) return 0;
-    if (!in_range(problem) || !(ops[problem->op].defined & BIT(problem->dtype)) ||
-        (problem->flags & ~(uint32_t)RTUNE_FLAG_ALL) != 0 || !fits(problem))
+    if (!in_range(problem) || (problem->flags & ~(uint32_t)RTUNE_FLAG_ALL) != 0 ||
+        !fits(problem) || check_support(problem, NULL) != RTUNE_OK)
         return 0;
+    if (problem->mode == RTUNE_FIXED) return sizeof(struct rtune_fixed);
     size_t size = rtune_dtype_size(rtune_result_dtype(problem));
     if (ops[problem->op].result == RESULT_PAIR) return 2 * size;
     if (ops[problem->op].result == RESULT_INDEXED) return 16;
@@ -215,7 +217,7 @@ size_t rtune_result_size(const struct rtune_problem *given) {
 struct rtune_problem rtune_problem_canonical(const struct rtune_problem *problem) {
     struct rtune_problem p = *problem;
     const struct op_info *op = &ops[p.op];
-    if (result_dtype(p.op, p.dtype, RTUNE_WIDE) == result_dtype(p.op, p.dtype, RTUNE_NATIVE))
+    if (result_dtype(&p, RTUNE_WIDE) == result_dtype(&p, RTUNE_NATIVE))
         p.acc = RTUNE_WIDE;
     if (!op->nan || !rtune_dtype_info(p.dtype)->is_float) p.nan_rule = RTUNE_NAN_PROPAGATE;
     p.flags &= KERNEL_FLAGS;
@@ -322,6 +324,7 @@ enum rtune_status rtune_identity(const struct rtune_problem *problem, void *out,
         return rtune_err_set(err, RTUNE_EMPTY, "%s: n is 0, and it has no value for that",
                              rtune_op_name(problem->op));
     }
+    memset(out, 0, rtune_result_size(problem));
     memcpy(out, &bits, rtune_dtype_size(dtype));
     return RTUNE_OK;
 }

@@ -181,6 +181,16 @@ struct rtune_problem {
 #define RTUNE_PROBLEM(op, dtype, n) ((struct rtune_problem)RTUNE_PROBLEM_INIT(op, dtype, n))
 #endif
 
+/* Result of mode FIXED: sum of round-half-even(term x scale), where a term is an element, its
+ * magnitude, its square or a product of two, taken in f64. A term beyond int64 counts as the nearest
+ * int64, NaN as 0, and flags (a bit mask) tell that there were such; the sum wraps modulo 2^64. */
+struct rtune_fixed {
+    int64_t value;
+    uint32_t flags;
+    uint32_t reserved; /* 0 */
+};
+enum rtune_fixed_flag { RTUNE_FIXED_RANGE = 1u << 0, RTUNE_FIXED_NAN = 1u << 1 };
+
 /* Bytes of one element, and of the result of a problem; 0 if the problem is invalid. The result
  * must be aligned to the smaller of its size and 8. */
 RTUNE_API size_t rtune_dtype_size(enum rtune_dtype dtype);
@@ -188,7 +198,11 @@ RTUNE_API size_t rtune_result_size(const struct rtune_problem *problem);
 
 /* ---- config and launch: how it is reduced ---------------------------------------------------- */
 
-enum rtune_variant { RTUNE_CASCADED, RTUNE_VARIANT_COUNT };
+enum rtune_variant {
+    RTUNE_CASCADED, /* loads into registers */
+    RTUNE_BULK,     /* the same cascade, fed by bulk copies into shared memory (TMA, sm_90) */
+    RTUNE_VARIANT_COUNT
+};
 enum rtune_load {
     RTUNE_LOAD_PLAIN,
     RTUNE_LOAD_NONCOHERENT, /* read-only path */
@@ -200,6 +214,12 @@ enum rtune_finish {
     RTUNE_FINISH_ONE,   /* one block; grid is 1 */
     RTUNE_FINISH_SLOTS, /* flagged slots, polled by the block that started last */
     RTUNE_FINISH_LAST,  /* the block that is done last reads the partials */
+    RTUNE_FINISH_PACKED,      /* one 64-bit atomic carries block count and value; integers in range */
+    RTUNE_FINISH_TWO_KERNELS, /* a second kernel reads the partials */
+    RTUNE_FINISH_DEPENDENT,   /* the same by programmatic dependent launch (sm_90) */
+    RTUNE_FINISH_CLUSTER,     /* distributed shared memory in a cluster (sm_90), then slots */
+    RTUNE_FINISH_GRID_SYNC,   /* cooperative launch: all blocks meet, the first one reads */
+    RTUNE_FINISH_ATOMIC,      /* floating-point atomics; RTUNE_ALLOW_NONDETERMINISTIC only */
     RTUNE_FINISH_COUNT
 };
 enum rtune_map { RTUNE_MAP_STRIP, RTUNE_MAP_CHUNK, RTUNE_MAP_COUNT };
@@ -227,7 +247,8 @@ struct rtune_config {
     enum rtune_finish finish;
     enum rtune_map map;
     uint32_t
-        occupancy; /* minimum resident blocks per SM the kernel is compiled for; 0: unbounded */
+        occupancy;  /* minimum resident blocks per SM the kernel is compiled for; 0: unbounded */
+    uint32_t extra; /* bulk: stages of the pipeline; cluster: blocks in one; else 0 */
 };
 
 /* Where a launch came from. How well a row meets n counts first, then the file it is in: an exact
@@ -273,7 +294,7 @@ struct rtune_launch {
     {                                                                                              \
         sizeof(struct rtune_launch), RTUNE_FROM_BUILTIN, RTUNE_KERNEL_NONE,                        \
             {RTUNE_CASCADED,  0, 0, {RTUNE_GRID_BLOCKS, 0}, RTUNE_LOAD_PLAIN, RTUNE_FINISH_ONE,    \
-             RTUNE_MAP_STRIP, 0},                                                                  \
+             RTUNE_MAP_STRIP, 0, 0},                                                               \
             0, 0, 0, false, false, 0, 0.0, ""                                                      \
     }
 
