@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c: launch parameters. One table of axes serves printing, parsing and comparing; the
- * allowed values and the built-in defaults are here.
+ * config.c: launch parameters as text. One table of axes serves printing, parsing and comparing.
+ * What they mean and may be is in config_check.c.
  */
 #include "kernels/kernels.h"
 
@@ -11,13 +11,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-enum {
-    WARP = 32,
-    SM_THREADS = 2048,      /* resident threads of the largest SM */
-    OCCUPANCY_MAX = 32,     /* resident blocks of the largest SM */
-    CPU_CHUNK_BYTES = 32768 /* a thread that gets less costs more than it brings */
-};
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
@@ -39,6 +32,7 @@ static const struct axis axes[] = {
     {"finish", offsetof(struct rtune_config, finish), AXIS_NAME, RTUNE_NAMES_FINISH},
     {"map", offsetof(struct rtune_config, map), AXIS_NAME, RTUNE_NAMES_MAP},
     {"occupancy", offsetof(struct rtune_config, occupancy), AXIS_NUMBER, 0},
+    {"extra", offsetof(struct rtune_config, extra), AXIS_NUMBER, 0},
 };
 
 /* Every axis but the grid is read and written as one 32-bit word. */
@@ -120,14 +114,19 @@ static int axis_print(const struct rtune_config *config, const struct axis *axis
     return snprintf(text, size, "%s", name ? name : "?");
 }
 
+/* The variant that most configs have, and an extra that they have not, go without saying. */
+static bool is_understood(const struct rtune_config *config, const struct axis *axis) {
+    if (axis->offset == offsetof(struct rtune_config, variant))
+        return config->variant == RTUNE_CASCADED;
+    return axis->offset == offsetof(struct rtune_config, extra) && config->extra == 0;
+}
+
 int rtune_config_print(const struct rtune_config *config, char *text, size_t size) {
     int total = 0;
     if (config == NULL) return snprintf(text, size, "(none)");
     for (size_t k = 0; k < RTUNE_ARRAY_SIZE(axes); k++) {
         char value[32];
-        if (axes[k].offset == offsetof(struct rtune_config, variant) &&
-            config->variant == RTUNE_CASCADED)
-            continue;
+        if (is_understood(config, &axes[k])) continue;
         axis_print(config, &axes[k], value, sizeof value);
         size_t used = rtune_min_u64((uint64_t)total, size);
         total += snprintf(size ? text + used : NULL, size - used, "%s%s=%s", total ? "," : "",
@@ -181,7 +180,7 @@ static enum rtune_status field_parse(const char *field, size_t length, uint32_t 
     }
     return rtune_err_set(err, RTUNE_SYNTAX,
                          "config: axis \"%s\" is not known (use one of block, items, grid, load, "
-                         "finish, map, occupancy, variant)",
+                         "finish, map, occupancy, extra, variant)",
                          text);
 }
 
@@ -218,91 +217,8 @@ void rtune_config_put_axes(struct rtune_config *to, const struct rtune_config *f
     }
 }
 
-/* ---- meaning --------------------------------------------------------------------------------- */
-
-/* Vectors of 16 bytes in flight per thread; 0 if items is not a whole number of them. */
-static uint32_t vectors_of(const struct rtune_config *config, enum rtune_dtype dtype) {
-    uint64_t bytes = (uint64_t)config->items * rtune_dtype_size(dtype);
-    return bytes % RTUNE_VECTOR_BYTES
-               ? 0
-               : (uint32_t)rtune_min_u64(bytes / RTUNE_VECTOR_BYTES, 1u << 20);
-}
-
-static enum rtune_status check_names(const struct rtune_config *config, struct rtune_error *err) {
-    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(axes); k++) {
-        if (axes[k].kind != AXIS_NAME) continue;
-        uint32_t value = axis_get(config, &axes[k]);
-        if (value >= (uint32_t)rtune_names(axes[k].names)->count)
-            return rtune_err_set(err, RTUNE_RANGE, "%s: %u is out of its enum's range",
-                                 axes[k].name, (unsigned)value);
-    }
-    return RTUNE_OK;
-}
-
-static enum rtune_status check_grid(const struct rtune_config *config, struct rtune_error *err) {
-    const struct rtune_grid *grid = &config->grid;
-    char text[32];
-    rtune_grid_print(grid, text, sizeof text);
-    if ((unsigned)grid->kind >= RTUNE_GRID_COUNT ||
-        (grid->kind == RTUNE_GRID_COVER ? grid->value != 0
-                                        : grid->value < 1 || grid->value > RTUNE_GRID_MAX))
-        return rtune_err_set(err, RTUNE_RANGE,
-                             "grid: %s is not allowed (1 to %d, 1xsm to %dxsm, cover)", text,
-                             RTUNE_GRID_MAX, RTUNE_GRID_MAX);
-    if (config->finish == RTUNE_FINISH_ONE && (grid->kind != RTUNE_GRID_BLOCKS || grid->value != 1))
-        return rtune_err_set(err, RTUNE_RANGE,
-                             "grid: %s is not allowed with finish=one (use grid=1)", text);
-    return RTUNE_OK;
-}
-
-/* A thread of a cpu device has one way to read and a chunk of its own; the calling thread combines
- * the partial results in order, whatever the finish, which is why `slots`, the default, stands for
- * that, and `one` for a single thread. */
-static enum rtune_status check_cpu(const struct rtune_config *config, struct rtune_error *err) {
-    if (config->load != RTUNE_LOAD_PLAIN)
-        return rtune_err_set(err, RTUNE_RANGE, "load: %s is not allowed on cpu devices (use plain)",
-                             rtune_load_name(config->load));
-    if (config->map != RTUNE_MAP_CHUNK)
-        return rtune_err_set(err, RTUNE_RANGE, "map: %s is not allowed on cpu devices (use chunk)",
-                             rtune_map_name(config->map));
-    if (config->finish == RTUNE_FINISH_LAST)
-        return rtune_err_set(err, RTUNE_RANGE,
-                             "finish: last is not allowed on cpu devices (use slots, or one with "
-                             "grid=1)");
-    return RTUNE_OK;
-}
-
-enum rtune_status rtune_config_check(const struct rtune_config *config, enum rtune_dtype dtype,
-                                     struct rtune_error *err) {
-    enum rtune_status status = RTUNE_OK;
-    const bool cpu = config->block == 1;
-    const uint32_t vectors = vectors_of(config, dtype);
-    const uint32_t per_vector = RTUNE_VECTOR_BYTES / (uint32_t)rtune_dtype_size(dtype);
-    /* On cpu devices one to eight accumulators of 64 bytes. */
-    const uint32_t least = cpu ? 4 : 1, most = cpu ? 32 : RTUNE_VECTORS_MAX;
-    TRY(check_names(config, err));
-    if (!cpu && (config->block < WARP || config->block > RTUNE_BLOCK_MAX || config->block % WARP))
-        TRY(rtune_err_set(
-            err, RTUNE_RANGE,
-            "block: %u is not allowed (a multiple of %d from %d to %d; 1 on cpu devices)",
-            (unsigned)config->block, WARP, WARP, RTUNE_BLOCK_MAX));
-    if (!rtune_is_pow2(vectors) || vectors < least || vectors > most)
-        TRY(rtune_err_set(err, RTUNE_RANGE,
-                          "items: %u is not allowed for %s (%u times a power of two, up to %u)",
-                          (unsigned)config->items, rtune_dtype_name(dtype),
-                          (unsigned)(per_vector * least), (unsigned)(per_vector * most)));
-    if (config->occupancy > OCCUPANCY_MAX || (cpu && config->occupancy != 0) ||
-        config->occupancy * config->block > SM_THREADS)
-        TRY(rtune_err_set(
-            err, RTUNE_RANGE,
-            "occupancy: %u is not allowed with block=%u (0 to %d, and block x occupancy "
-            "up to %d; 0 on cpu devices)",
-            (unsigned)config->occupancy, (unsigned)config->block, OCCUPANCY_MAX, SM_THREADS));
-    TRY(check_grid(config, err));
-    if (cpu) TRY(check_cpu(config, err));
-done:
-    return status;
-}
+/* ---- comparing ----------------------------------------------------------------------------------
+ */
 
 /* Words of an axis in words, at least one and at most two. */
 static size_t axis_words(const struct rtune_config *config, const struct axis *axis,
@@ -347,56 +263,4 @@ bool rtune_config_same_instance(const struct rtune_config *a, const struct rtune
 
 bool rtune_config_equal(const struct rtune_config *a, const struct rtune_config *b) {
     return rtune_config_compare(a, b, true) == 0;
-}
-
-struct rtune_config rtune_config_default(const struct rtune_problem *problem, bool cuda) {
-    enum { CUDA_BLOCK = 512, CUDA_VECTORS = 4, CPU_VECTORS = 16 };
-    const uint32_t per_vector = RTUNE_VECTOR_BYTES / (uint32_t)rtune_dtype_size(problem->dtype);
-    struct rtune_config config = {
-        .variant = RTUNE_CASCADED,
-        .block = CUDA_BLOCK,
-        .items = CUDA_VECTORS * per_vector,
-        .grid = {RTUNE_GRID_COVER, 0},
-        .load = RTUNE_LOAD_PLAIN,
-        .finish = RTUNE_FINISH_SLOTS,
-        .map = RTUNE_MAP_STRIP,
-        .occupancy = 0,
-    };
-    if (!cuda) {
-        config.block = 1;
-        config.items = CPU_VECTORS * per_vector; /* four accumulators of 64 bytes */
-        config.load = RTUNE_LOAD_PLAIN;
-        config.map = RTUNE_MAP_CHUNK;
-    }
-    return config;
-}
-
-uint32_t rtune_grid_resolve(const struct rtune_config *config, enum rtune_dtype dtype, uint64_t n,
-                            uint32_t sm_count, uint32_t resident) {
-    const bool cpu = config->block == 1;
-    const uint64_t wave = (uint64_t)sm_count * rtune_max_u64(resident, 1);
-    const uint64_t tile =
-        cpu ? CPU_CHUNK_BYTES / rtune_dtype_size(dtype) : (uint64_t)config->block * config->items;
-    uint64_t blocks = 1;
-    switch (config->grid.kind) {
-    case RTUNE_GRID_BLOCKS:
-        blocks = config->grid.value;
-        break;
-    case RTUNE_GRID_SM:
-        blocks = (uint64_t)config->grid.value * sm_count;
-        break;
-    case RTUNE_GRID_COVER:
-        blocks = rtune_min_u64(rtune_ceil_div(n, tile), wave);
-        break;
-    case RTUNE_GRID_COUNT:
-        break;
-    }
-    if (config->finish == RTUNE_FINISH_ONE) blocks = 1;
-    if (cpu) blocks = rtune_min_u64(blocks, wave); /* no more threads than the pool has */
-    return (uint32_t)rtune_max_u64(rtune_min_u64(blocks, RTUNE_GRID_MAX), 1);
-}
-
-size_t rtune_workspace_bytes(void) {
-    return RTUNE_WORKSPACE_HEADER +
-           (size_t)RTUNE_GRID_MAX * (RTUNE_WORKSPACE_SLOT + RTUNE_WORKSPACE_PARTIAL);
 }

@@ -110,6 +110,13 @@ enum {
  * and its allowed values, if not. */
 enum rtune_status rtune_config_check(const struct rtune_config *config, enum rtune_dtype dtype,
                                      struct rtune_error *err);
+/* Is there a kernel instance of this config for the (canonical or checked) problem, at some n? RANGE
+ * as rtune_config_check, UNSUPPORTED, naming the rule, for a finish or a variant that does not serve
+ * the op, dtype or mode. */
+enum rtune_status rtune_instance_check(const struct rtune_problem *problem,
+                                       const struct rtune_config *config, struct rtune_error *err);
+/* Least compute capability that has what the config uses, as 10 x major + minor; 0: any. */
+uint32_t rtune_config_needs_cc(const struct rtune_config *config);
 bool rtune_config_equal(const struct rtune_config *a, const struct rtune_config *b);
 /* Same compiled kernel: equal but for the grid. */
 bool rtune_config_same_instance(const struct rtune_config *a, const struct rtune_config *b);
@@ -145,7 +152,8 @@ bool rtune_finish_admits(const struct rtune_config *config, const struct rtune_p
                          uint32_t grid, const char **why);
 
 /* Blocks to launch: the grid rule resolved for n elements, 1 ... RTUNE_GRID_MAX. resident is the
- * number of blocks of this kernel that one SM holds at once. */
+ * number of blocks of this kernel that one SM holds at once. With finish=grid_sync all of them are
+ * resident, with finish=cluster they are rounded down to whole clusters, at least one. */
 uint32_t rtune_grid_resolve(const struct rtune_config *config, enum rtune_dtype dtype, uint64_t n,
                             uint32_t sm_count, uint32_t resident);
 
@@ -205,7 +213,7 @@ struct rtune_kernel_args {
     void *workspace;
     uint64_t n;
     uint32_t flags; /* RTUNE_ACCUMULATE; among the first 48 bytes, one line of the constant cache */
-    uint32_t reserved;
+    uint32_t reserved; /* blocks of the (first) launch: how many partials a second kernel reads */
     double scale;
 };
 

@@ -67,8 +67,8 @@ static const char *const map_names[RTUNE_MAP_COUNT] = {
 static const char *const source_names[RTUNE_SOURCE_COUNT] = {
     [RTUNE_FROM_OVERRIDE] = "override", [RTUNE_FROM_EXACT] = "exact",
     [RTUNE_FROM_BETWEEN] = "between",   [RTUNE_FROM_CLAMPED] = "clamped",
-    [RTUNE_FROM_SIMILAR] = "similar",   [RTUNE_FROM_SHIPPED] = "shipped",
-    [RTUNE_FROM_BUILTIN] = "builtin",
+    [RTUNE_FROM_SIBLING] = "sibling",   [RTUNE_FROM_SIMILAR] = "similar",
+    [RTUNE_FROM_SHIPPED] = "shipped",   [RTUNE_FROM_BUILTIN] = "builtin",
 };
 static const char *const kernel_source_names[RTUNE_KERNEL_SOURCE_COUNT] = {
     [RTUNE_KERNEL_NONE] = "none",

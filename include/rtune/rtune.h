@@ -259,6 +259,7 @@ enum rtune_source {
     RTUNE_FROM_EXACT,    /* this device was tuned at this n */
     RTUNE_FROM_BETWEEN,  /* ... at sizes below and above n */
     RTUNE_FROM_CLAMPED,  /* ... only at sizes below, or only above n */
+    RTUNE_FROM_SIBLING,  /* this device was tuned, for a problem that is like this one */
     RTUNE_FROM_SIMILAR,  /* another device of the same compute capability was tuned */
     RTUNE_FROM_SHIPPED,  /* this device, in the profiles that come with the library */
     RTUNE_FROM_BUILTIN,  /* the built-in default */
@@ -368,7 +369,8 @@ RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_explain(const rtune *rt,
                                                           struct rtune_error *err);
 
 /* A config as text ("block=256,items=16,grid=4xsm,load=noncoherent,finish=slots,map=strip,
- * occupancy=0", or "(none)" for NULL); same contract for size and return value as snprintf. */
+ * occupancy=0", or "(none)" for NULL; variant and extra where they are not cascaded and 0); same
+ * contract for size and return value as snprintf. */
 RTUNE_API int rtune_config_print(const struct rtune_config *config, char *text, size_t size);
 
 /* ---- reduce ---------------------------------------------------------------------------------- */

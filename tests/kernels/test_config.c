@@ -15,7 +15,7 @@
 
 static const struct rtune_config base = {
     RTUNE_CASCADED,  256, 16, {RTUNE_GRID_SM, 4}, RTUNE_LOAD_NONCOHERENT, RTUNE_FINISH_SLOTS,
-    RTUNE_MAP_STRIP, 0,
+    RTUNE_MAP_STRIP, 0,   0,
 };
 
 static void test_printing(void **state) {
@@ -37,6 +37,10 @@ static void test_printing(void **state) {
     other.variant = (enum rtune_variant)9; /* only what is not cascaded shows its variant */
     rtune_config_print(&other, out, sizeof out);
     assert_int_equal(strncmp(out, "variant=?,block=256", 19), 0);
+    other.variant = RTUNE_BULK, other.extra = 4; /* and only what has an extra shows that, last */
+    rtune_config_print(&other, out, sizeof out);
+    assert_int_equal(strncmp(out, "variant=bulk,block=256", 22), 0);
+    assert_string_equal(out + strlen(out) - 20, ",occupancy=0,extra=4");
 }
 
 static struct rtune_config random_config(struct rtune_rng *rng) {
@@ -60,6 +64,8 @@ static void test_what_is_printed_reads_back(void **state) {
     print_message("RTUNE_TEST_SEED=%llu\n", (unsigned long long)rng.seed);
     for (int k = 0; k < 1000; k++) {
         struct rtune_config c = random_config(&rng), read = random_config(&rng);
+        c.variant = (enum rtune_variant)rtune_rng_below(&rng, RTUNE_VARIANT_COUNT);
+        c.extra = (uint32_t)rtune_rng_below(&rng, 3);
         char text[200], again[200];
         assert_true(rtune_config_print(&c, text, sizeof text) < (int)sizeof text);
         assert_int_equal(rtune_config_parse(text, &read, NULL), RTUNE_OK);
@@ -184,6 +190,30 @@ static void test_what_is_allowed(void **state) {
         {"finish=one,grid=2", RTUNE_F32, "grid"},
         {"finish=one,grid=cover", RTUNE_F32, "grid"},
         {"finish=one,grid=1xsm", RTUNE_F32, "grid"},
+        {"block=1,items=64,load=plain,map=chunk,finish=packed", RTUNE_F32, "finish"},
+        {"block=1,items=64,load=plain,map=chunk,finish=grid_sync", RTUNE_F32, "finish"},
+        {"block=1,items=64,load=plain,map=chunk,variant=bulk,extra=2", RTUNE_F32, "variant"},
+        {"finish=packed", RTUNE_F32, NULL},
+        {"finish=two_kernels", RTUNE_F32, NULL},
+        {"finish=dependent", RTUNE_F32, NULL},
+        {"finish=grid_sync", RTUNE_F32, NULL},
+        {"finish=atomic", RTUNE_F32, NULL},
+        {"finish=cluster,extra=2", RTUNE_F32, NULL},
+        {"finish=cluster,extra=16,grid=1", RTUNE_F32, NULL},
+        {"finish=cluster", RTUNE_F32, "extra"},
+        {"finish=cluster,extra=1", RTUNE_F32, "extra"},
+        {"finish=cluster,extra=6", RTUNE_F32, "extra"},
+        {"finish=cluster,extra=32", RTUNE_F32, "extra"},
+        {"finish=slots,extra=2", RTUNE_F32, "extra"},
+        {"variant=bulk,load=plain,extra=2", RTUNE_F32, NULL},
+        {"variant=bulk,load=plain,extra=3,map=chunk", RTUNE_F32, NULL}, /* 48 KiB */
+        {"variant=bulk,load=plain,extra=8,block=96,items=16", RTUNE_F32, NULL},
+        {"variant=bulk,load=plain,extra=4", RTUNE_F32, "extra"}, /* 64 KiB */
+        {"variant=bulk,load=plain,extra=9,block=32,items=4", RTUNE_F32, "extra"},
+        {"variant=bulk,load=plain,extra=1", RTUNE_F32, "extra"},
+        {"variant=bulk,load=plain", RTUNE_F32, "extra"},
+        {"variant=bulk,extra=2", RTUNE_F32, "load"},
+        {"variant=bulk,load=plain,finish=cluster,extra=2", RTUNE_F32, "finish"},
     };
     for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
         char says[512], prefix[32];
@@ -212,8 +242,9 @@ static void test_values_no_text_can_have(void **state) {
 /* Every axis counts in the order and in the hash, the grid where it is asked for. */
 static void test_order_and_hash(void **state) {
     (void)state;
-    static const char *const changes[] = {"block=512",   "items=32",  "load=evictfirst",
-                                          "finish=last", "map=chunk", "occupancy=2"};
+    static const char *const changes[] = {"block=512",   "items=32",    "load=evictfirst",
+                                          "finish=last", "map=chunk",   "occupancy=2",
+                                          "extra=2",     "variant=bulk"};
     struct rtune_config c;
     for (size_t k = 0; k < sizeof changes / sizeof changes[0]; k++) {
         c = base;
@@ -254,6 +285,8 @@ static void test_equality(void **state) {
     assert_true(rtune_config_same_instance(&base, &c));
     c = base, c.occupancy = 1;
     assert_false(rtune_config_same_instance(&base, &c));
+    c = base, c.extra = 2;
+    assert_false(rtune_config_same_instance(&base, &c));
     c = base, c.map = RTUNE_MAP_CHUNK;
     assert_false(rtune_config_same_instance(&base, &c));
     assert_false(rtune_config_equal(&base, &c));
@@ -292,6 +325,13 @@ static void test_grids(void **state) {
     assert_int_equal(blocks("grid=cover", UINT64_MAX, 132, 8), 1056);
     assert_int_equal(blocks("grid=cover", UINT64_MAX, 132, 64), RTUNE_GRID_MAX);
     assert_int_equal(blocks("grid=cover", UINT64_MAX, 132, 0), 132);
+    /* all resident; whole clusters */
+    assert_int_equal(blocks("grid=4xsm,finish=grid_sync", 1, 132, 3), 396);
+    assert_int_equal(blocks("grid=4xsm,finish=grid_sync", 1, 132, 5), 528);
+    assert_int_equal(blocks("grid=133,finish=cluster,extra=8", 1, 132, 8), 128);
+    assert_int_equal(blocks("grid=7,finish=cluster,extra=8", 1, 132, 8), 8);
+    assert_int_equal(blocks("grid=4096,finish=cluster,extra=16", 1, 132, 8), 4096);
+    assert_int_equal(blocks("grid=cover,finish=cluster,extra=4", 6 * 4096, 132, 8), 4);
     /* cpu: chunks of at least 8192 f32, and no more threads than there are */
     assert_int_equal(blocks("block=1,items=64,grid=cover", 8192, 16, 1), 1);
     assert_int_equal(blocks("block=1,items=64,grid=cover", 8193, 16, 1), 2);

@@ -41,7 +41,10 @@ static void test_spellings_of_the_contract(void **state) {
     assert_string_equal(rtune_variant_name(RTUNE_CASCADED), "cascaded");
     assert_string_equal(rtune_load_name(RTUNE_LOAD_EVICTFIRST), "evictfirst");
     assert_string_equal(rtune_finish_name(RTUNE_FINISH_SLOTS), "slots");
+    assert_string_equal(rtune_finish_name(RTUNE_FINISH_TWO_KERNELS), "two_kernels");
+    assert_string_equal(rtune_variant_name(RTUNE_BULK), "bulk");
     assert_string_equal(rtune_map_name(RTUNE_MAP_CHUNK), "chunk");
+    assert_string_equal(rtune_source_name(RTUNE_FROM_SIBLING), "sibling");
     assert_string_equal(rtune_source_name(RTUNE_FROM_BETWEEN), "between");
     assert_string_equal(rtune_kernel_source_name(RTUNE_KERNEL_STORED), "stored");
     assert_null(rtune_op_name(RTUNE_OP_COUNT));
