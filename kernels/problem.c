@@ -273,6 +273,8 @@ bool rtune_problem_at(size_t k, struct rtune_problem *problem) {
         p.acc = (enum rtune_acc)(rest % ACCS), rest /= ACCS;
         p.dtype = (enum rtune_dtype)(rest % RTUNE_DTYPE_COUNT), rest /= RTUNE_DTYPE_COUNT;
         p.op = (enum rtune_op)rest;
+        if (!(ops[p.op].modes & BIT(p.mode)) || !(ops[p.op].dtypes & BIT(p.dtype))) continue;
+        if (p.mode != RTUNE_PLAIN && !(FLOATS & BIT(p.dtype))) continue; /* cheap checks first */
         struct rtune_problem canonical = rtune_problem_canonical(&p);
         if (!rtune_problem_same_kind(&p, &canonical) || check_support(&p, NULL) != RTUNE_OK)
             continue;
