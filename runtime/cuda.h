@@ -15,8 +15,9 @@
 #include <cuda.h>
 
 /* X(required, name). cuda.h maps names to their newest version (cuMemAlloc to cuMemAlloc_v2), and
- * so does every use of name here: types, members and symbols agree by themselves. Functions newer
- * than CUDA 12.0 are not required and may be NULL. */
+ * so does every use of name here: types, members and symbols agree by themselves. What is newer
+ * than CUDA 12.0, or only serves finishes that need more than a plain launch, is not required and
+ * may be NULL. */
 #define RTUNE_CUDA_TABLE(X)                                                                        \
     X(true, cuInit)                                                                                \
     X(true, cuDriverGetVersion)                                                                    \
@@ -59,7 +60,10 @@
     X(true, cuFuncGetAttribute)                                                                    \
     X(false, cuFuncLoad)                                                                           \
     X(true, cuOccupancyMaxActiveBlocksPerMultiprocessor)                                           \
-    X(true, cuLaunchKernel)
+    X(true, cuLaunchKernel)                                                                        \
+    X(false, cuLaunchKernelEx)                                                                     \
+    X(false, cuFuncSetAttribute)                                                                   \
+    X(false, cuOccupancyMaxActiveClusters)
 
 /* X(required, member, type, symbol): functions taken in their first version, because cuda.h maps
  * them to one that older drivers lack (cuEventElapsedTime_v2 came with 12.8), or because both

@@ -24,8 +24,11 @@ struct rtune_cuda_device {
 struct rtune_cuda_kernel {
     CUmodule module; /* NULL: the function is one of the device's built-in module */
     CUfunction function;
+    CUfunction second; /* reads the partials; NULL where the first one does */
     uint32_t block;
     uint32_t resident;
+    uint32_t cluster; /* blocks in one; 0: no clusters */
+    enum rtune_finish finish;
 };
 
 /* While a scope is open, the device's context is current on this thread. relaxed: calls that could
@@ -64,11 +67,17 @@ enum rtune_status rtune_cuda_kernel_open(rtune_device *base, const struct rtune_
                                          struct rtune_error *err);
 void rtune_cuda_kernel_close(rtune_device *base, rtune_kernel *kernel);
 uint32_t rtune_cuda_kernel_resident(const rtune_kernel *kernel);
+enum rtune_status rtune_cuda_support_open(rtune_device *base, const char *name,
+                                          rtune_kernel **kernel, struct rtune_error *err);
+
+/* device_cuda_launch.c. Do so many blocks in a cluster fit on this device at all? Needs an open
+ * scope. */
+enum rtune_status rtune_cuda_cluster_check(const struct rtune_cuda_device *dev,
+                                           const struct rtune_cuda_kernel *kernel,
+                                           struct rtune_error *err);
 enum rtune_status rtune_cuda_launch(rtune_device *base, const rtune_kernel *kernel,
                                     const struct rtune_launch_request *request,
                                     struct rtune_error *err);
-enum rtune_status rtune_cuda_support_open(rtune_device *base, const char *name,
-                                          rtune_kernel **kernel, struct rtune_error *err);
 enum rtune_status rtune_cuda_support_launch(rtune_device *base, const rtune_kernel *kernel,
                                             uint32_t grid, uint32_t block, void **params,
                                             void *stream, struct rtune_error *err);

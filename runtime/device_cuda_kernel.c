@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* runtime/device_cuda_kernel.c: kernels of a CUDA device, from their images to their launches. */
+/* runtime/device_cuda_kernel.c: kernels of a CUDA device, from their images to functions that are
+ * ready to be launched. */
 #include "runtime/device_cuda.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,47 +90,78 @@ enum rtune_status rtune_cuda_load_builtin(struct rtune_cuda_device *dev, struct 
     return RTUNE_OK;
 }
 
-/* Find the function, make the driver load it now rather than in its first launch
- * (CUDA_MODULE_LOADING is LAZY by default, and a lazy load waits for running kernels), and see how
- * many blocks fit. */
+/* Find a function and make the driver load it now rather than in its first launch
+ * (CUDA_MODULE_LOADING is LAZY by default, and a lazy load waits for running kernels). */
 static enum rtune_status find_function(const struct rtune_cuda_device *dev, CUmodule module,
-                                       const char *name, uint32_t block,
-                                       struct rtune_cuda_kernel *kernel, struct rtune_error *err) {
+                                       const char *name, CUfunction *function,
+                                       struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    int registers = 0, blocks = 0;
-    TRY(RTUNE_CU(&dev->cuda, err, cuModuleGetFunction, &kernel->function, module, name));
+    int registers = 0;
+    TRY(RTUNE_CU(&dev->cuda, err, cuModuleGetFunction, function, module, name));
     if (dev->cuda.cuFuncLoad)
-        TRY(RTUNE_CU(&dev->cuda, err, cuFuncLoad, kernel->function));
+        TRY(RTUNE_CU(&dev->cuda, err, cuFuncLoad, *function));
     else
         TRY(RTUNE_CU(&dev->cuda, err, cuFuncGetAttribute, &registers, CU_FUNC_ATTRIBUTE_NUM_REGS,
-                     kernel->function));
-    kernel->block = block;
-    if (block == 0) goto done;
-    TRY(RTUNE_CU(&dev->cuda, err, cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
-                 kernel->function, (int)block, 0));
-    if (blocks < 1)
-        TRY(rtune_err_set(err, RTUNE_DEVICE,
-                          "a block of %u threads does not fit on a multiprocessor of %s",
-                          (unsigned)block, dev->base.name));
-    kernel->resident = (uint32_t)blocks;
+                     *function));
 done:
-    if (status != RTUNE_OK) rtune_err_prefix(err, "kernel %s", name);
     return status;
 }
 
-/* A kernel of an image of its own, or of the built-in module if image is NULL. */
-static enum rtune_status open_kernel(const struct rtune_cuda_device *dev, const char *what,
-                                     const void *image, const char *name, uint32_t block,
-                                     rtune_kernel **out, struct rtune_error *err) {
+/* How many blocks fit, and what the finish needs. */
+static enum rtune_status make_ready(const struct rtune_cuda_device *dev, CUmodule module,
+                                    const char *name, const struct rtune_config *config,
+                                    struct rtune_cuda_kernel *kernel, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    char second[RTUNE_INSTANCE_NAME + 2];
+    int blocks = 0;
+    kernel->block = config->block;
+    kernel->finish = config->finish;
+    kernel->cluster = config->finish == RTUNE_FINISH_CLUSTER ? config->extra : 0;
+    TRY(RTUNE_CU(&dev->cuda, err, cuOccupancyMaxActiveBlocksPerMultiprocessor, &blocks,
+                 kernel->function, (int)config->block, 0));
+    if (blocks < 1)
+        TRY(rtune_err_set(err, RTUNE_DEVICE,
+                          "a block of %u threads does not fit on a multiprocessor of %s",
+                          (unsigned)config->block, dev->base.name));
+    kernel->resident = (uint32_t)blocks;
+    if (config->finish == RTUNE_FINISH_TWO_KERNELS || config->finish == RTUNE_FINISH_DEPENDENT) {
+        snprintf(second, sizeof second, "%s_2", name);
+        TRY(find_function(dev, module, second, &kernel->second, err));
+    }
+    if (kernel->cluster) TRY(rtune_cuda_cluster_check(dev, kernel, err));
+done:
+    return status;
+}
+
+/* A kernel of an image of its own, or of the built-in module if image is NULL. config NULL: one
+ * that is no reduction. */
+struct opening {
+    const char *what; /* the image, for messages */
+    const void *image;
+    const char *name;
+    const struct rtune_config *config;
+};
+
+static enum rtune_status open_kernel(const struct rtune_cuda_device *dev,
+                                     const struct opening *opening, rtune_kernel **out,
+                                     struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_cuda_scope scope;
     bool entered = false;
+    CUmodule module = dev->builtin;
     struct rtune_cuda_kernel *kernel = calloc(1, sizeof *kernel);
-    if (!kernel) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "kernel %s: out of memory", name));
+    if (!kernel)
+        TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "kernel %s: out of memory", opening->name));
     TRY(rtune_cuda_enter(dev, true, &scope, err));
     entered = true;
-    if (image) TRY(load_module(dev, image, what, &kernel->module, NULL, err));
-    TRY(find_function(dev, image ? kernel->module : dev->builtin, name, block, kernel, err));
+    if (opening->image) {
+        TRY(load_module(dev, opening->image, opening->what, &kernel->module, NULL, err));
+        module = kernel->module;
+    }
+    status = find_function(dev, module, opening->name, &kernel->function, err);
+    if (status == RTUNE_OK && opening->config)
+        status = make_ready(dev, module, opening->name, opening->config, kernel, err);
+    if (status != RTUNE_OK) rtune_err_prefix(err, "kernel %s", opening->name);
 done:
     if (status != RTUNE_OK && kernel && kernel->module) dev->cuda.cuModuleUnload(kernel->module);
     if (entered) {
@@ -142,6 +175,29 @@ done:
     else
         free(kernel);
     return status;
+}
+
+/* Has this device what the config needs? */
+static enum rtune_status check_capability(const struct rtune_cuda_device *dev,
+                                          const struct rtune_config *config,
+                                          struct rtune_error *err) {
+    const struct rtune_identity *id = &dev->base.identity;
+    const uint32_t needs = rtune_config_needs_cc(config);
+    if (10 * (uint32_t)id->cc_major + (uint32_t)id->cc_minor < needs)
+        return rtune_err_set(err, RTUNE_UNSUPPORTED,
+                             "variant=%s with finish=%s needs compute capability %u.%u, and %s has "
+                             "%d.%d",
+                             rtune_variant_name(config->variant), rtune_finish_name(config->finish),
+                             (unsigned)needs / 10, (unsigned)needs % 10, dev->base.name,
+                             id->cc_major, id->cc_minor);
+    const bool attributes = config->finish == RTUNE_FINISH_DEPENDENT ||
+                            config->finish == RTUNE_FINISH_CLUSTER ||
+                            config->finish == RTUNE_FINISH_GRID_SYNC;
+    if (attributes && !dev->cuda.cuLaunchKernelEx)
+        return rtune_err_set(err, RTUNE_UNSUPPORTED,
+                             "finish=%s needs cuLaunchKernelEx, which this driver lacks",
+                             rtune_finish_name(config->finish));
+    return RTUNE_OK;
 }
 
 enum rtune_status rtune_cuda_kernel_open(rtune_device *base, const struct rtune_problem *problem,
@@ -159,8 +215,10 @@ enum rtune_status rtune_cuda_kernel_open(rtune_device *base, const struct rtune_
         if (err) *err = dev->builtin_error;
         return dev->builtin_error.status;
     }
+    const enum rtune_status status = check_capability(dev, config, err);
+    if (status != RTUNE_OK) return status;
     rtune_instance_name(problem, config, name);
-    return open_kernel(dev, tuned_image, image, name, config->block, kernel, err);
+    return open_kernel(dev, &(struct opening){tuned_image, image, name, config}, kernel, err);
 }
 
 enum rtune_status rtune_cuda_support_open(rtune_device *base, const char *name,
@@ -171,7 +229,8 @@ enum rtune_status rtune_cuda_support_open(rtune_device *base, const char *name,
         return rtune_err_set(err, RTUNE_UNSUPPORTED,
                              "kernel %s: this build has no support kernels (build with nvcc)",
                              name);
-    return open_kernel(rtune_cuda_device(base), library_images, image, name, 0, kernel, err);
+    return open_kernel(rtune_cuda_device(base),
+                       &(struct opening){library_images, image, name, NULL}, kernel, err);
 }
 
 void rtune_cuda_kernel_close(rtune_device *base, rtune_kernel *kernel) {
@@ -188,32 +247,4 @@ void rtune_cuda_kernel_close(rtune_device *base, rtune_kernel *kernel) {
 
 uint32_t rtune_cuda_kernel_resident(const rtune_kernel *kernel) {
     return ((const struct rtune_cuda_kernel *)kernel)->resident;
-}
-
-static enum rtune_status launch(const struct rtune_cuda_device *dev, CUfunction function,
-                                uint32_t grid, uint32_t block, void **params, CUstream stream,
-                                struct rtune_error *err) {
-    struct rtune_cuda_scope scope;
-    enum rtune_status status = rtune_cuda_enter(dev, false, &scope, err);
-    if (status != RTUNE_OK) return status;
-    status = RTUNE_CU(&dev->cuda, err, cuLaunchKernel, function, grid, 1, 1, block, 1, 1, 0, stream,
-                      params, NULL);
-    return rtune_cuda_leave(&scope, status, err);
-}
-
-enum rtune_status rtune_cuda_launch(rtune_device *base, const rtune_kernel *kernel,
-                                    const struct rtune_launch_request *request,
-                                    struct rtune_error *err) {
-    const struct rtune_cuda_kernel *own = (const struct rtune_cuda_kernel *)kernel;
-    struct rtune_kernel_args args = request->args;
-    void *params[1] = {&args};
-    return launch(rtune_cuda_device(base), own->function, request->grid, own->block, params,
-                  request->stream, err);
-}
-
-enum rtune_status rtune_cuda_support_launch(rtune_device *base, const rtune_kernel *kernel,
-                                            uint32_t grid, uint32_t block, void **params,
-                                            void *stream, struct rtune_error *err) {
-    const struct rtune_cuda_kernel *own = (const struct rtune_cuda_kernel *)kernel;
-    return launch(rtune_cuda_device(base), own->function, grid, block, params, stream, err);
 }

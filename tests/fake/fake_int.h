@@ -67,11 +67,13 @@ struct fake_shape {
     enum rtune_op op;
     enum rtune_dtype dtype;
     enum rtune_acc acc;
+    enum rtune_mode mode;
     enum rtune_nan nan_rule;
     unsigned block, vectors, occupancy;
     enum rtune_load load;
     enum rtune_finish finish;
     enum rtune_map map;
+    bool second; /* of two kernels */
     size_t param_bytes;
 };
 
@@ -80,7 +82,8 @@ struct fake_function {
     struct fake_module *module;
     struct fake_shape shape;
     enum fake_fault fault;
-    char name[RTUNE_INSTANCE_NAME];
+    bool large_clusters; /* more than 8 blocks are allowed */
+    char name[RTUNE_INSTANCE_NAME + 2];
 };
 
 enum fake_op_kind {
@@ -102,6 +105,8 @@ struct fake_op {
     /* launch */
     const struct fake_function *function;
     unsigned grid, block;
+    unsigned cluster;            /* blocks in one; 0: none */
+    bool cooperative, dependent; /* attributes of the launch */
     unsigned char params[FAKE_PARAM_MAX];
     /* set, copy */
     unsigned char *dst;
@@ -263,6 +268,9 @@ void fake_run_launch(struct fake_context *context, const struct fake_op *op, dou
 void fake_run_reduction(struct fake_context *context, const struct fake_op *op);
 void fake_run_support(struct fake_context *context, const struct fake_op *op);
 double fake_launch_us(int device, const struct fake_op *op);
+/* The function of a handle, or the error; and how many of its blocks a multiprocessor holds. */
+CUresult fake_function_find(CUfunction handle, struct fake_function **function);
+int fake_function_resident(const struct fake_function *function, int block);
 /* L2 now holds these bytes. */
 void fake_touch(int device, const void *from, size_t size, bool write);
 void fake_modules_clear(struct fake_context *context);

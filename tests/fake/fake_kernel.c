@@ -15,14 +15,34 @@ struct word {
     int value;
 };
 
-static const struct word op_words[] = {
-    {"sum", RTUNE_SUM}, {"prod", RTUNE_PROD}, {"min", RTUNE_MIN}, {"max", RTUNE_MAX}, {NULL, 0}};
+static const struct word op_words[] = {{"sum", RTUNE_SUM},
+                                       {"sumsq", RTUNE_SUMSQ},
+                                       {"asum", RTUNE_ASUM},
+                                       {"dot", RTUNE_DOT},
+                                       {"prod", RTUNE_PROD},
+                                       {"min", RTUNE_MIN},
+                                       {"max", RTUNE_MAX},
+                                       {"minmax", RTUNE_MINMAX},
+                                       {"argmin", RTUNE_ARGMIN},
+                                       {"argmax", RTUNE_ARGMAX},
+                                       {"any", RTUNE_ANY},
+                                       {"all", RTUNE_ALL},
+                                       {"band", RTUNE_BAND},
+                                       {"bor", RTUNE_BOR},
+                                       {"bxor", RTUNE_BXOR},
+                                       {"count_nonzero", RTUNE_COUNT_NONZERO},
+                                       {NULL, 0}};
 static const struct word dtype_words[] = {
-    {"i8", RTUNE_I8},   {"u8", RTUNE_U8},   {"i16", RTUNE_I16}, {"u16", RTUNE_U16},
-    {"i32", RTUNE_I32}, {"u32", RTUNE_U32}, {"i64", RTUNE_I64}, {"u64", RTUNE_U64},
-    {"f32", RTUNE_F32}, {"f64", RTUNE_F64}, {NULL, 0}};
+    {"i8", RTUNE_I8},   {"u8", RTUNE_U8},     {"i16", RTUNE_I16}, {"u16", RTUNE_U16},
+    {"i32", RTUNE_I32}, {"u32", RTUNE_U32},   {"i64", RTUNE_I64}, {"u64", RTUNE_U64},
+    {"f16", RTUNE_F16}, {"bf16", RTUNE_BF16}, {"f32", RTUNE_F32}, {"f64", RTUNE_F64},
+    {NULL, 0}};
 static const struct word acc_words[] = {{"wide", RTUNE_WIDE}, {"native", RTUNE_NATIVE}, {NULL, 0}};
-static const struct word mode_words[] = {{"plain", RTUNE_PLAIN}, {NULL, 0}};
+static const struct word mode_words[] = {{"plain", RTUNE_PLAIN},
+                                         {"kahan", RTUNE_KAHAN},
+                                         {"reproducible", RTUNE_REPRODUCIBLE},
+                                         {"fixed", RTUNE_FIXED},
+                                         {NULL, 0}};
 static const struct word nan_words[] = {
     {"propagate", RTUNE_NAN_PROPAGATE}, {"ignore", RTUNE_NAN_IGNORE}, {NULL, 0}};
 static const struct word load_words[] = {{"plain", RTUNE_LOAD_PLAIN},
@@ -33,15 +53,22 @@ static const struct word load_words[] = {{"plain", RTUNE_LOAD_PLAIN},
 static const struct word finish_words[] = {{"one", RTUNE_FINISH_ONE},
                                            {"slots", RTUNE_FINISH_SLOTS},
                                            {"last", RTUNE_FINISH_LAST},
+                                           {"packed", RTUNE_FINISH_PACKED},
+                                           {"two_kernels", RTUNE_FINISH_TWO_KERNELS},
+                                           {"dependent", RTUNE_FINISH_DEPENDENT},
+                                           {"cluster", RTUNE_FINISH_CLUSTER},
+                                           {"grid_sync", RTUNE_FINISH_GRID_SYNC},
+                                           {"atomic", RTUNE_FINISH_ATOMIC},
                                            {NULL, 0}};
 static const struct word map_words[] = {
     {"strip", RTUNE_MAP_STRIP}, {"chunk", RTUNE_MAP_CHUNK}, {NULL, 0}};
 
-/* The word that *text begins with, up to '_' or the end; -1 if none. */
+/* The word that *text begins with, up to a '_' or the end (some have one inside); -1 if none. */
 static int take_word(const char **text, const struct word *words) {
-    size_t length = strcspn(*text, "_");
     for (; words->text; words++) {
-        if (strlen(words->text) != length || strncmp(words->text, *text, length) != 0) continue;
+        const size_t length = strlen(words->text);
+        if (strncmp(words->text, *text, length) != 0) continue;
+        if ((*text)[length] != '_' && (*text)[length] != '\0') continue;
         *text += length + ((*text)[length] == '_');
         return words->value;
     }
@@ -73,6 +100,7 @@ static bool parse_reduction(const char *text, struct fake_shape *shape) {
     shape->op = (enum rtune_op)op;
     shape->dtype = (enum rtune_dtype)dtype;
     shape->acc = (enum rtune_acc)acc;
+    shape->mode = (enum rtune_mode)mode;
     shape->nan_rule = (enum rtune_nan)nan_rule;
     shape->block = (unsigned)block;
     shape->vectors = (unsigned)vectors;
@@ -145,16 +173,54 @@ CUresult fake_launch_check(const struct fake_stream *stream, const struct fake_o
         fake_problem("%s: launched with %u threads a block", op->function->name, op->block);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if (op->grid > RTUNE_GRID_MAX || (shape->finish == RTUNE_FINISH_ONE && op->grid != 1)) {
+    if (op->grid > RTUNE_GRID_MAX ||
+        ((shape->finish == RTUNE_FINISH_ONE || shape->second) && op->grid != 1)) {
         fake_problem("%s: launched with %u blocks", op->function->name, op->grid);
         return CUDA_ERROR_INVALID_VALUE;
     }
+    if ((op->cluster > 0) != (shape->finish == RTUNE_FINISH_CLUSTER) ||
+        op->cooperative != (shape->finish == RTUNE_FINISH_GRID_SYNC) ||
+        op->dependent != (shape->finish == RTUNE_FINISH_DEPENDENT && shape->second)) {
+        fake_problem("%s: launched without what its finish needs, or with more",
+                     op->function->name);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     memcpy(&args, op->params, sizeof args);
+    if (args.reserved < 1 || args.reserved > RTUNE_GRID_MAX ||
+        (!shape->second && args.reserved != op->grid)) {
+        fake_problem("%s: told of %u blocks", op->function->name, (unsigned)args.reserved);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     const char *problem = argument_problem(stream->context, shape, &args);
     if (!problem) return CUDA_SUCCESS;
     fake_problem("%s: %s", op->function->name, problem);
     stream->context->broken = CUDA_ERROR_ILLEGAL_ADDRESS; /* seen by the next call, as on a GPU */
     return CUDA_SUCCESS;
+}
+
+/* Of two kernels the first leaves word of how many partials it wrote, the second looks for it,
+ * takes it away and reduces. */
+static bool is_first_of_two(struct fake_context *context, const struct fake_op *op) {
+    const struct fake_shape *shape = &op->function->shape;
+    const uint64_t magic = UINT64_C(0x5a5a7061727469a1);
+    struct rtune_kernel_args args;
+    uint64_t word[2] = {0, 0};
+    if (!shape->reduction ||
+        (shape->finish != RTUNE_FINISH_TWO_KERNELS && shape->finish != RTUNE_FINISH_DEPENDENT))
+        return false;
+    memcpy(&args, op->params, sizeof args);
+    unsigned char *partials = (unsigned char *)args.workspace + RTUNE_WORKSPACE_HEADER +
+                              (size_t)RTUNE_GRID_MAX * RTUNE_WORKSPACE_SLOT;
+    if (shape->second) memcpy(word, partials, sizeof word);
+    if (shape->second && (word[0] != magic || word[1] != args.reserved)) {
+        fake_problem("%s: there are no %u partials", op->function->name, (unsigned)args.reserved);
+        context->broken = CUDA_ERROR_ILLEGAL_ADDRESS;
+    }
+    memset(partials, 0xcd, (size_t)op->grid * RTUNE_WORKSPACE_PARTIAL);
+    if (shape->second) return false;
+    word[0] = magic, word[1] = op->grid;
+    memcpy(partials, word, sizeof word);
+    return true;
 }
 
 void fake_run_launch(struct fake_context *context, const struct fake_op *op, double *us) {
@@ -165,6 +231,7 @@ void fake_run_launch(struct fake_context *context, const struct fake_op *op, dou
         return;
     }
     *us = fake_launch_us(context->device, op); /* first: by what L2 holds before it */
+    if (is_first_of_two(context, op)) return;
     if (op->function->shape.reduction)
         fake_run_reduction(context, op);
     else

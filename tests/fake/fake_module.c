@@ -17,7 +17,7 @@ static CUresult find_module(CUmodule handle, struct fake_module **module) {
     return CUDA_ERROR_INVALID_HANDLE;
 }
 
-static CUresult find_function(CUfunction handle, const struct fake_function **function) {
+CUresult fake_function_find(CUfunction handle, struct fake_function **function) {
     for (struct fake_module *m = fake.modules; m; m = m->next)
         for (struct fake_function *f = m->functions; f; f = f->next)
             if (f == (struct fake_function *)handle) {
@@ -96,13 +96,31 @@ CUresult cuModuleUnload(CUmodule module) { return FAKE_CALL(cuModuleUnload, unlo
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
+static bool has_partials(const struct fake_shape *shape) {
+    return shape->finish == RTUNE_FINISH_TWO_KERNELS || shape->finish == RTUNE_FINISH_DEPENDENT;
+}
+
+/* What a name says; with _2 behind it it is that of the second of two kernels. */
+static bool shape_of(const char *name, struct fake_shape *shape) {
+    char first[RTUNE_INSTANCE_NAME];
+    const size_t length = strlen(name);
+    if (fake_shape_parse(name, shape)) return true;
+    if (length < 2 || length - 2 >= sizeof first || strcmp(name + length - 2, "_2") != 0)
+        return false;
+    memcpy(first, name, length - 2);
+    first[length - 2] = '\0';
+    if (!fake_shape_parse(first, shape) || !has_partials(shape)) return false;
+    shape->second = true;
+    return true;
+}
+
 static CUresult get_function(CUfunction *handle, CUmodule module_handle, const char *name) {
     struct fake_module *module;
     struct fake_shape shape;
     CUresult result = find_module(module_handle, &module);
     if (result != CUDA_SUCCESS) return result;
     enum fake_fault fault = fake_settings_fault(&fake.settings, name);
-    if (fault == FAKE_ABSENT || !fake_shape_parse(name, &shape)) return CUDA_ERROR_NOT_FOUND;
+    if (fault == FAKE_ABSENT || !shape_of(name, &shape)) return CUDA_ERROR_NOT_FOUND;
     struct fake_function *function = calloc(1, sizeof *function);
     if (!function) return CUDA_ERROR_OUT_OF_MEMORY;
     function->module = module;
@@ -119,15 +137,15 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 }
 
 static CUresult load_function(CUfunction handle) {
-    const struct fake_function *function;
-    CUresult result = find_function(handle, &function);
+    struct fake_function *function;
+    CUresult result = fake_function_find(handle, &function);
     return result == CUDA_SUCCESS ? fake_capture_unsafe() : result;
 }
 CUresult cuFuncLoad(CUfunction function) { return FAKE_CALL(cuFuncLoad, load_function(function)); }
 
 static CUresult function_attribute(int *value, CUfunction_attribute attribute, CUfunction handle) {
-    const struct fake_function *function;
-    CUresult result = find_function(handle, &function);
+    struct fake_function *function;
+    CUresult result = fake_function_find(handle, &function);
     if (result != CUDA_SUCCESS) return result;
     if (attribute == CU_FUNC_ATTRIBUTE_NUM_REGS)
         *value = (int)(24 + 4 * function->shape.vectors);
@@ -142,16 +160,20 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 }
 
 /* By threads and by registers, of which a multiprocessor has 65536. */
-static CUresult occupancy(int *blocks, CUfunction handle, int block) {
-    const struct fake_function *function;
-    CUresult result = find_function(handle, &function);
-    if (result != CUDA_SUCCESS) return result;
-    if (block < 1) return CUDA_ERROR_INVALID_VALUE;
+int fake_function_resident(const struct fake_function *function, int block) {
     int registers = (int)(24 + 4 * function->shape.vectors);
     int by_threads = 2048 / block, by_registers = 65536 / (block * registers);
-    *blocks = by_threads < by_registers ? by_threads : by_registers;
-    if (*blocks > 32) *blocks = 32;
-    if (block > RTUNE_BLOCK_MAX) *blocks = 0;
+    int blocks = by_threads < by_registers ? by_threads : by_registers;
+    if (blocks > 32) blocks = 32;
+    return block > RTUNE_BLOCK_MAX ? 0 : blocks;
+}
+
+static CUresult occupancy(int *blocks, CUfunction handle, int block) {
+    struct fake_function *function;
+    CUresult result = fake_function_find(handle, &function);
+    if (result != CUDA_SUCCESS) return result;
+    if (block < 1) return CUDA_ERROR_INVALID_VALUE;
+    *blocks = fake_function_resident(function, block);
     return CUDA_SUCCESS;
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block,
@@ -159,29 +181,4 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
     (void)shared;
     return FAKE_CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor,
                      occupancy(blocks, function, block));
-}
-
-static CUresult launch(CUfunction handle, unsigned int grid, unsigned int block,
-                       CUstream stream_handle, void **params) {
-    const struct fake_function *function;
-    struct fake_stream *stream;
-    CUresult result = find_function(handle, &function);
-    if (result == CUDA_SUCCESS) result = fake_stream_find(stream_handle, &stream);
-    if (result != CUDA_SUCCESS) return result;
-    if (grid < 1 || block < 1 || block > RTUNE_BLOCK_MAX || !params)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (function->module->context != stream->context) return CUDA_ERROR_INVALID_HANDLE;
-    struct fake_op op = {.kind = FAKE_LAUNCH, .function = function, .grid = grid, .block = block};
-    memcpy(op.params, params[0], function->shape.param_bytes);
-    result = fake_launch_check(stream, &op);
-    return result == CUDA_SUCCESS ? fake_enqueue(stream, &op) : result;
-}
-CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
-                        unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                        unsigned int block_z, unsigned int shared, CUstream stream, void **params,
-                        void **extra) {
-    bool plain =
-        grid_y == 1 && grid_z == 1 && block_y == 1 && block_z == 1 && shared == 0 && !extra;
-    return FAKE_CALL(cuLaunchKernel, plain ? launch(function, grid_x, block_x, stream, params)
-                                           : CUDA_ERROR_INVALID_VALUE);
 }

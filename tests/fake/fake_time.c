@@ -63,8 +63,14 @@ static void look_up(int device, const unsigned char *from, size_t size, size_t *
 /* ---- reductions ------------------------------------------------------------------------------ */
 
 static double finish_us(const struct fake_shape *shape, unsigned grid) {
+    static const double us[RTUNE_FINISH_COUNT] = {
+        [RTUNE_FINISH_SLOTS] = 0.8,       [RTUNE_FINISH_LAST] = 1.2,
+        [RTUNE_FINISH_PACKED] = 0.6,      [RTUNE_FINISH_CLUSTER] = 1.0,
+        [RTUNE_FINISH_GRID_SYNC] = 1.5,   [RTUNE_FINISH_ATOMIC] = 0.9,
+        [RTUNE_FINISH_TWO_KERNELS] = 0.2, [RTUNE_FINISH_DEPENDENT] = 0.2,
+    };
     if (shape->finish == RTUNE_FINISH_ONE) return 0;
-    return (shape->finish == RTUNE_FINISH_SLOTS ? 0.8 : 1.2) + block_us * grid;
+    return us[shape->finish] + block_us * grid;
 }
 
 /* Best at 256 threads; each halving or doubling costs a little. */
@@ -114,7 +120,11 @@ static double support_us(const struct fake_op *op) {
 
 double fake_launch_us(int device, const struct fake_op *op) {
     bool reduction = op->function->shape.reduction;
-    double us = launch_us + (reduction ? reduction_us(device, op) : support_us(op));
+    double us = launch_us;
+    if (op->function->shape.second)
+        us = op->dependent ? 1.0 : 1.6; /* queued behind the first */
+    else
+        us += reduction ? reduction_us(device, op) : support_us(op);
     double random = (double)(rtune_rng_at(fake.settings.seed, fake.launches) >> 11) * 0x1p-53;
     return us * (1 + (random * 2 - 1) * (double)fake.settings.noise / 1000);
 }

@@ -326,7 +326,7 @@ static void test_kernel_open(void **state) {
     struct rtune_config config = rtune_config_default(&problem, true);
     size_t builtin = 0;
     (void)rtune_builtin_image(&builtin);
-    gpu_reset(NULL, NULL);
+    gpu_reset("RTUNE_FAKE_FAULTS=absent=_argmin_", NULL);
     rtune_device *dev = gpu_open("0");
     enum rtune_status status =
         dev->ops->kernel_open(dev, &problem, &config, NULL, 0, &kernel, &err);
