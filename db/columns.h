@@ -50,7 +50,8 @@
     X(S, P load, load, NAME, RTUNE_NAMES_LOAD)                                                     \
     X(S, P finish, finish, NAME, RTUNE_NAMES_FINISH)                                               \
     X(S, P map, map, NAME, RTUNE_NAMES_MAP)                                                        \
-    X(S, P occupancy, occupancy, U32, 0)
+    X(S, P occupancy, occupancy, U32, 0)                                                           \
+    X(S, P extra, extra, U32, 0)
 
 #define RTUNE_COLUMNS_WINNER(X)                                                                    \
     RTUNE_COLUMNS_PROBLEM(X, struct rtune_winner, problem.)                                        \

@@ -19,7 +19,7 @@
 #include "kernels/kernels.h"
 
 enum {
-    RTUNE_DB_SCHEMA = 1,                 /* user_version of a store */
+    RTUNE_DB_SCHEMA = 2,                 /* user_version of a store */
     RTUNE_DB_APPLICATION_ID = 0x72747531 /* "rtu1" */
 };
 #define RTUNE_DB_US_MAX 1e12                 /* a time in a store, microseconds: 11 days */
@@ -164,7 +164,7 @@ enum rtune_status rtune_store_choose(const char *option, bool root, struct rtune
 
 /* Read a store: O_NOFOLLOW and O_NONBLOCK, regular file, owned by root or this user and not
  * writable by others (else UNTRUSTED), at most RTUNE_DB_STORE_MAX bytes, deserialised read-only.
- * Rows of another kernel abi or with values that rtune_config_check refuses are left out and
+ * Rows of another kernel abi or with values that rtune_instance_check refuses are left out and
  * counted in *skipped (may be NULL). Errors: INVALID and RANGE for the path, NOT_FOUND, IO,
  * STORE_DAMAGED, STORE_FOREIGN, STORE_NEWER, STORE_UNTRUSTED, NO_MEMORY. */
 enum rtune_status rtune_store_read(const char *path, struct rtune_table *table, size_t *skipped,

@@ -6,13 +6,15 @@
 #include "db/sql.h"
 
 extern const unsigned char rtune_sql_core_1[], rtune_sql_winner_1[], rtune_sql_trial_1[];
+extern const unsigned char rtune_sql_winner_2[], rtune_sql_trial_2[];
 
 /* The embedded scripts end in a NUL, so that they are C strings. */
 #define SCRIPT(symbol) ((const char *)(symbol))
 
 const struct rtune_schema *rtune_schema_store(void) {
     static const char *const one[] = {SCRIPT(rtune_sql_core_1), SCRIPT(rtune_sql_winner_1), NULL};
-    static const char *const *const steps[] = {one};
+    static const char *const two[] = {SCRIPT(rtune_sql_winner_2), NULL};
+    static const char *const *const steps[] = {one, two};
     static const struct rtune_schema schema = {"store", RTUNE_DB_APPLICATION_ID, RTUNE_DB_SCHEMA,
                                                steps};
     return &schema;
@@ -20,7 +22,8 @@ const struct rtune_schema *rtune_schema_store(void) {
 
 const struct rtune_schema *rtune_schema_samples(void) {
     static const char *const one[] = {SCRIPT(rtune_sql_core_1), SCRIPT(rtune_sql_trial_1), NULL};
-    static const char *const *const steps[] = {one};
+    static const char *const two[] = {SCRIPT(rtune_sql_trial_2), NULL};
+    static const char *const *const steps[] = {one, two};
     static const struct rtune_schema schema = {"file of samples", RTUNE_SAMPLES_APPLICATION_ID,
                                                RTUNE_DB_SCHEMA, steps};
     return &schema;
@@ -29,7 +32,8 @@ const struct rtune_schema *rtune_schema_samples(void) {
 const struct rtune_schema *rtune_schema_work(void) {
     static const char *const one[] = {SCRIPT(rtune_sql_core_1), SCRIPT(rtune_sql_winner_1),
                                       SCRIPT(rtune_sql_trial_1), NULL};
-    static const char *const *const steps[] = {one};
+    static const char *const two[] = {SCRIPT(rtune_sql_winner_2), SCRIPT(rtune_sql_trial_2), NULL};
+    static const char *const *const steps[] = {one, two};
     static const struct rtune_schema schema = {"work database", RTUNE_WORK_APPLICATION_ID,
                                                RTUNE_DB_SCHEMA, steps};
     return &schema;

@@ -53,7 +53,7 @@ static enum rtune_status check_winner(const struct rtune_winner *winner,
                                       struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     TRY(rtune_problem_check(&winner->problem, err));
-    TRY(rtune_config_check(&winner->config, winner->problem.dtype, err));
+    TRY(rtune_instance_check(&winner->problem, &winner->config, err));
     if (device->cuda == (winner->config.block == 1))
         TRY(rtune_err_set(err, RTUNE_RANGE, "block: %u is for another kind of device",
                           (unsigned)winner->config.block));

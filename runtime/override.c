@@ -72,7 +72,7 @@ static bool selects(const struct rtune_override_entry *entry, const struct rtune
     return true;
 }
 
-/* The config of an entry for a problem, RANGE if no kernel can have it there. */
+/* The config of an entry for a problem; RANGE or UNSUPPORTED if no kernel has it there. */
 static enum rtune_status apply(const struct rtune_override_entry *entry,
                                const struct rtune_problem *canonical, bool cuda,
                                struct rtune_config *config, struct rtune_error *err) {
@@ -85,7 +85,7 @@ static enum rtune_status apply(const struct rtune_override_entry *entry,
     if (cuda && merged.block == 1) {
         return rtune_err_set(err, RTUNE_RANGE, "block: 1 is only allowed on cpu devices");
     }
-    const enum rtune_status status = rtune_config_check(&merged, canonical->dtype, err);
+    const enum rtune_status status = rtune_instance_check(canonical, &merged, err);
     if (status == RTUNE_OK) *config = merged;
     return status;
 }

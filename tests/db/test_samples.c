@@ -54,7 +54,7 @@ static void probe_samples(void **state) {
     assert_status(RTUNE_OK, &err, rtune_work_publish(work, "complete", false, &err));
     rtune_work_close(work);
     assert_status(RTUNE_OK, &err, rtune_samples_probe(store, &err));
-    shell(path, "PRAGMA user_version = 2");
+    shell(path, "PRAGMA user_version = 3");
     assert_status(RTUNE_STORE_NEWER, &err, rtune_samples_probe(store, &err));
     file_put(path, "hello", 5);
     assert_status(RTUNE_STORE_FOREIGN, &err, rtune_samples_probe(store, &err));

@@ -80,9 +80,10 @@ static void every_field_comes_back(void **state) {
                                           .items = 8,
                                           .grid = {RTUNE_GRID_BLOCKS, 528},
                                           .load = RTUNE_LOAD_EVICTFIRST,
-                                          .finish = RTUNE_FINISH_LAST,
+                                          .finish = RTUNE_FINISH_CLUSTER,
                                           .map = RTUNE_MAP_CHUNK,
-                                          .occupancy = 2};
+                                          .occupancy = 2,
+                                          .extra = 8};
     memset(winner.cubin, 'c', sizeof winner.cubin - 1);
     struct rtune_table table = {&device, 1, &winner, 1};
     struct rtune_session session = make_session("quick");

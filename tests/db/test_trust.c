@@ -314,8 +314,8 @@ static void read_only_folder(void **state) {
 static void newer_format(void **state) {
     const char *path = in(state, "tune.db");
     put_good(path);
-    shell(path, "ALTER TABLE winner ADD COLUMN colour TEXT; PRAGMA user_version = 2");
-    expect_kept(path, RTUNE_STORE_NEWER, "format 2");
+    shell(path, "ALTER TABLE winner ADD COLUMN colour TEXT; PRAGMA user_version = 3");
+    expect_kept(path, RTUNE_STORE_NEWER, "format 3");
 }
 
 static void no_format(void **state) {
@@ -329,15 +329,15 @@ static void no_format(void **state) {
 
 /* A later release: one more step, one more column. */
 static const struct rtune_schema *later_schema(void) {
-    static const char *const two[] = {
+    static const char *const more[] = {
         "ALTER TABLE session ADD COLUMN note TEXT NOT NULL DEFAULT 'x'", NULL};
-    static const char *const *steps[2];
+    static const char *const *steps[RTUNE_DB_SCHEMA + 1];
     static struct rtune_schema later;
     later = *rtune_schema_store();
-    steps[0] = later.steps[0];
-    steps[1] = two;
+    memcpy(steps, later.steps, RTUNE_DB_SCHEMA * sizeof steps[0]);
+    steps[RTUNE_DB_SCHEMA] = more;
     later.steps = steps;
-    later.version = 2;
+    later.version = RTUNE_DB_SCHEMA + 1;
     return &later;
 }
 
@@ -361,20 +361,20 @@ static void older_format(void **state) {
     assert_status(RTUNE_OK, &err,
                   rtune_image_open(image.data, image.size, later.store, false, &db, &err));
     assert_int_equal(rtune_sql_number(db, RTUNE_SQL_USER_VERSION, &version, NULL), RTUNE_OK);
-    assert_int_equal(version, 2);
+    assert_int_equal(version, later.store->version);
     rtune_sql_close(db);
     rtune_image_free(&image);
     assert_true(file_same(path, old, size));
     /* A merge does it for good, once, and keeps the old file. */
     assert_status(RTUNE_OK, &err, rtune_store_merge_with(path, &table, &session, &later, &err));
-    assert_true(file_same(in(state, "tune.db.v1"), old, size));
+    assert_true(file_same(in(state, "tune.db.v2"), old, size));
     assert_true(file_same(in(state, "tune.db.1"), old, size));
-    assert_int_equal(unlink(in(state, "tune.db.v1")), 0);
+    assert_int_equal(unlink(in(state, "tune.db.v2")), 0);
     assert_status(RTUNE_OK, &err, rtune_store_merge_with(path, &table, &session, &later, &err));
-    assert_false(file_exists(in(state, "tune.db.v1")));
+    assert_false(file_exists(in(state, "tune.db.v2")));
     /* Nothing was lost, and this release does not touch it. */
     assert_status(RTUNE_OK, &err, rtune_image_load(path, later.store, &image, &err));
-    assert_int_equal(image.version, 2);
+    assert_int_equal(image.version, later.store->version);
     assert_status(RTUNE_OK, &err,
                   rtune_image_open(image.data, image.size, later.store, false, &db, &err));
     struct rtune_table all = {0};
@@ -384,8 +384,56 @@ static void older_format(void **state) {
     rtune_sql_close(db);
     rtune_image_free(&image);
     assert_int_equal(unlink(in(state, "tune.db.1")), 0);
-    expect_kept(path, RTUNE_STORE_NEWER, "format 2");
+    expect_kept(path, RTUNE_STORE_NEWER, "format 3");
     free(old);
+}
+
+/* A store of the first format, which knew no extra. */
+static void put_format_1(const char *path) {
+    static const char rows[] =
+        "INSERT INTO device VALUES (1, '%s', 'a', 'b', 'c', '1', 1, 1, 0);"
+        "INSERT INTO winner VALUES (1, 'sum', 'f32', 'wide', 'plain', 'propagate', 0, 'cold', 1000,"
+        " 1, 2000, 'cascaded', 256, 16, '4xsm', 'plain', 'last', 'strip', 0, 3, 2, 4, 5, 1, %d, '',"
+        " '', '1', NULL)";
+    const struct rtune_identity device = make_device(1);
+    struct rtune_schema first = *rtune_schema_store();
+    struct rtune_error err = {0};
+    char key[RTUNE_IDENTITY_KEY], script[sizeof rows + sizeof key + 16];
+    sqlite3 *db = NULL;
+    first.version = 1;
+    rtune_identity_key(&device, key);
+    snprintf(script, sizeof script, rows, key, RTUNE_KERNEL_ABI);
+    assert_status(RTUNE_OK, &err, rtune_sql_open(path, RTUNE_SQL_WRITE, &db, &err));
+    assert_status(RTUNE_OK, &err, rtune_schema_apply(db, &first, 0, &err));
+    assert_status(RTUNE_OK, &err, rtune_sql_script(db, script, &err));
+    rtune_sql_close(db);
+    assert_int_equal(chmod(path, 0600), 0);
+}
+
+static void first_format(void **state) {
+    const char *path = in(state, "tune.db");
+    struct rtune_identity device = make_device(1);
+    struct rtune_winner winner = make_winner(5000, 4000, 9000, 1);
+    struct rtune_session session = make_session("quick");
+    struct rtune_table table = {&device, 1, &winner, 1}, read = {0};
+    struct rtune_error err = {0};
+    size_t skipped = 9;
+    winner.config.finish = RTUNE_FINISH_CLUSTER;
+    winner.config.extra = 4;
+    put_format_1(path);
+    assert_status(RTUNE_OK, &err, rtune_store_read(path, &read, &skipped, &err));
+    assert_int_equal(skipped, 0);
+    assert_int_equal(read.winner_count, 1);
+    assert_int_equal(read.winners[0].config.finish, RTUNE_FINISH_LAST);
+    assert_int_equal(read.winners[0].config.extra, 0);
+    rtune_table_free(&read);
+    assert_status(RTUNE_OK, &err, rtune_store_merge(path, &table, &session, &err));
+    assert_true(file_exists(in(state, "tune.db.v1")));
+    assert_status(RTUNE_OK, &err, rtune_store_read(path, &read, &skipped, &err));
+    assert_int_equal(read.winner_count, 2);
+    assert_int_equal(read.winners[0].config.extra, 0);
+    assert_int_equal(read.winners[1].config.extra, 4);
+    rtune_table_free(&read);
 }
 
 int main(void) {
@@ -396,7 +444,7 @@ int main(void) {
         SCRATCH(others_may_write),   SCRATCH(missing),          SCRATCH(another_owner),
         SCRATCH(not_readable),       SCRATCH(read_only_folder), SCRATCH(newer_format),
         SCRATCH(no_format),          SCRATCH(older_format),     SCRATCH(interrupted_changes),
-        SCRATCH(half_a_transaction),
+        SCRATCH(half_a_transaction), SCRATCH(first_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -474,7 +474,7 @@ static void bad_samples(void **state) {
     rtune_work_close(work);
     shell(path, "PRAGMA ignore_check_constraints = ON; UPDATE trial SET sample_count = 1 << 40");
     assert_status(RTUNE_STORE_DAMAGED, &err, rtune_samples_read(path, NULL, see, &seen, &err));
-    shell(path, "PRAGMA user_version = 2");
+    shell(path, "PRAGMA user_version = 3");
     assert_status(RTUNE_STORE_NEWER, &err, rtune_samples_read(path, NULL, see, &seen, &err));
 }
 
