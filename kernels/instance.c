@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * instance.c: kernel instances as names and as program text. The text names the policies of
- * kernels/device/ops.cuh and kernels/device/cascade.cuh; it is the same for the built-in kernels
+ * kernels/device/op_*.cuh and kernels/device/cascade.cuh; it is the same for the built-in kernels
  * (nvcc) and the tuned ones (NVRTC).
  */
 #include "kernels/kernels.h"
@@ -20,18 +20,79 @@ _Static_assert(offsetof(struct rtune_kernel_args, out) == 16, "args layout");
 _Static_assert(offsetof(struct rtune_kernel_args, workspace) == 24, "args layout");
 _Static_assert(offsetof(struct rtune_kernel_args, n) == 32, "args layout");
 _Static_assert(offsetof(struct rtune_kernel_args, flags) == 40, "args layout");
-_Static_assert(offsetof(struct rtune_kernel_args, reserved) == 44, "args layout");
+_Static_assert(offsetof(struct rtune_kernel_args, partials) == 44, "args layout");
 _Static_assert(offsetof(struct rtune_kernel_args, scale) == 48, "args layout");
 
 enum { SOURCE_MAX = 4 << 20 }; /* bytes of one program */
 
-/* Policy template of an op, by NaN rule; NULL where no kernel exists. */
-static const char *const policies[RTUNE_OP_COUNT][RTUNE_NAN_COUNT] = {
-    [RTUNE_SUM] = {"op_sum", NULL},
-    [RTUNE_PROD] = {"op_prod", NULL},
-    [RTUNE_MIN] = {"op_min", "op_min_ignore"},
-    [RTUNE_MAX] = {"op_max", "op_max_ignore"},
+/* ---- policies ---------------------------------------------------------------------------------- */
+
+/* The device's policy for a problem: a template of kernels/device/op_*.cuh, and its two types. */
+struct policy {
+    const char *op;
+    const char *suffix;
+    enum rtune_dtype in, result;
 };
+
+static const char *const mode_suffix[RTUNE_MODE_COUNT] = {
+    [RTUNE_PLAIN] = "",
+    [RTUNE_KAHAN] = "_kahan",
+    [RTUNE_REPRODUCIBLE] = "_reproducible",
+    [RTUNE_FIXED] = "_fixed",
+};
+
+static enum rtune_dtype unsigned_of(enum rtune_dtype dtype) {
+    switch (rtune_dtype_info(dtype)->is_float ? 0 : rtune_dtype_size(dtype)) {
+    case 1:
+        return RTUNE_U8;
+    case 2:
+        return RTUNE_U16;
+    case 4:
+        return RTUNE_U32;
+    case 8:
+        return RTUNE_U64;
+    default:
+        return dtype;
+    }
+}
+
+/* Modulo 2^bits, signs matter only where a narrow value becomes a wide one, and to magnitudes. */
+static void share_sums(const struct rtune_problem *p, struct policy *policy) {
+    const struct rtune_dtype_info *info = rtune_dtype_info(p->dtype);
+    if (info->is_float) return;
+    policy->result = unsigned_of(policy->result);
+    if (p->op == RTUNE_ASUM && !info->is_signed) policy->op = rtune_op_name(RTUNE_SUM);
+    if (p->op == RTUNE_ASUM && info->is_signed) return;
+    if (rtune_dtype_size(policy->result) == info->size) policy->in = unsigned_of(p->dtype);
+}
+
+/* Problems whose arithmetic is the same to the bit get the same policy. */
+static struct policy policy_of(const struct rtune_problem *p) {
+    struct policy policy = {rtune_op_name(p->op), mode_suffix[p->mode], p->dtype,
+                            rtune_result_dtype(p)};
+    switch (p->op) {
+    case RTUNE_SUM:
+    case RTUNE_SUMSQ:
+    case RTUNE_ASUM:
+    case RTUNE_DOT:
+    case RTUNE_PROD:
+        share_sums(p, &policy);
+        break;
+    case RTUNE_ANY:
+    case RTUNE_ALL:
+    case RTUNE_COUNT_NONZERO:
+    case RTUNE_BAND:
+    case RTUNE_BOR:
+    case RTUNE_BXOR:
+        policy.in = unsigned_of(p->dtype);
+        policy.result = unsigned_of(policy.result);
+        break;
+    default:
+        if (p->nan_rule == RTUNE_NAN_IGNORE) policy.suffix = "_ignore";
+        break;
+    }
+    return policy;
+}
 
 static uint32_t vectors_of(const struct rtune_problem *problem, const struct rtune_config *config) {
     return config->items * (uint32_t)rtune_dtype_size(problem->dtype) / RTUNE_VECTOR_BYTES;
@@ -40,18 +101,35 @@ static uint32_t vectors_of(const struct rtune_problem *problem, const struct rtu
 void rtune_instance_name(const struct rtune_problem *problem, const struct rtune_config *config,
                          char name[RTUNE_INSTANCE_NAME]) {
     const struct rtune_problem p = rtune_problem_canonical(problem);
-    snprintf(name, RTUNE_INSTANCE_NAME, "rtune_%s_%s_%s_%s_%s_b%u_v%u_%s_%s_%s_o%u",
-             rtune_op_name(p.op), rtune_dtype_name(p.dtype), rtune_acc_name(p.acc),
-             rtune_mode_name(p.mode), rtune_nan_name(p.nan_rule), (unsigned)config->block,
-             (unsigned)vectors_of(&p, config), rtune_load_name(config->load),
-             rtune_finish_name(config->finish), rtune_map_name(config->map),
-             (unsigned)config->occupancy);
+    const struct policy policy = policy_of(&p);
+    char extra[32] = "";
+    if (config->extra || config->variant != RTUNE_CASCADED)
+        snprintf(extra, sizeof extra, "_%s%u", rtune_variant_name(config->variant),
+                 (unsigned)config->extra);
+    snprintf(name, RTUNE_INSTANCE_NAME, "rtune_%s%s_%s_%s_b%u_v%u_%s_%s_%s_o%u%s", policy.op,
+             policy.suffix, rtune_dtype_name(policy.in), rtune_dtype_name(policy.result),
+             (unsigned)config->block, (unsigned)vectors_of(&p, config),
+             rtune_load_name(config->load), rtune_finish_name(config->finish),
+             rtune_map_name(config->map), (unsigned)config->occupancy, extra);
+}
+
+static bool has_second(const struct rtune_config *config) {
+    return config->finish == RTUNE_FINISH_TWO_KERNELS || config->finish == RTUNE_FINISH_DEPENDENT;
+}
+
+/* One entry point: attributes, name, body. */
+static void print_entry(struct rtune_buf *buf, const char *bounds, const char *name,
+                        const char *body, const char *types) {
+    rtune_buf_printf(buf,
+                     "extern \"C\" __global__ void __launch_bounds__(%s)\n%s(const rtune::args a) {\n"
+                     "    rtune::%s<%s>(a);\n}\n",
+                     bounds, name, body, types);
 }
 
 static enum rtune_status add_entry(struct rtune_buf *buf, const struct rtune_problem *problem,
                                    const struct rtune_config *config, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    char name[RTUNE_INSTANCE_NAME], bounds[32];
+    char name[RTUNE_INSTANCE_NAME], second[RTUNE_INSTANCE_NAME + 2], bounds[32], types[320];
     TRY(rtune_problem_check(problem, err));
     TRY(rtune_config_check(config, problem->dtype, err));
     if (config->block == 1)
@@ -59,22 +137,22 @@ static enum rtune_status add_entry(struct rtune_buf *buf, const struct rtune_pro
                           "instance: block=1 is a cpu config, which has no program"));
 
     const struct rtune_problem p = rtune_problem_canonical(problem);
+    const struct policy policy = policy_of(&p);
     rtune_instance_name(&p, config, name);
-    if (config->occupancy)
-        snprintf(bounds, sizeof bounds, "%u, %u", (unsigned)config->block,
-                 (unsigned)config->occupancy);
-    else
-        snprintf(bounds, sizeof bounds, "%u", (unsigned)config->block);
-    rtune_buf_printf(
-        buf,
-        "extern \"C\" __global__ void __launch_bounds__(%s)\n%s(const rtune::args a) {\n"
-        "    rtune::cascade<rtune::%s<rtune::%s, rtune::%s>,\n"
-        "        rtune::policy<%u, %u, rtune::load_kind::%s, rtune::finish_kind::%s, "
-        "rtune::map_kind::%s>>(a);\n}\n",
-        bounds, name, policies[p.op][p.nan_rule], rtune_dtype_name(p.dtype),
-        rtune_dtype_name(rtune_result_dtype(&p)), (unsigned)config->block,
-        (unsigned)vectors_of(&p, config), rtune_load_name(config->load),
-        rtune_finish_name(config->finish), rtune_map_name(config->map));
+    snprintf(second, sizeof second, "%s_2", name);
+    snprintf(bounds, sizeof bounds, config->occupancy ? "%u, %u" : "%u", (unsigned)config->block,
+             (unsigned)config->occupancy);
+    snprintf(types, sizeof types,
+             "rtune::op_%s%s<rtune::%s, rtune::%s>,\n"
+             "        rtune::policy<rtune::variant_kind::%s, %u, %u, rtune::load_kind::%s, "
+             "rtune::finish_kind::%s, rtune::map_kind::%s, %u>",
+             policy.op, policy.suffix, rtune_dtype_name(policy.in), rtune_dtype_name(policy.result),
+             rtune_variant_name(config->variant), (unsigned)config->block,
+             (unsigned)vectors_of(&p, config), rtune_load_name(config->load),
+             rtune_finish_name(config->finish), rtune_map_name(config->map),
+             (unsigned)config->extra);
+    print_entry(buf, bounds, name, "first_kernel", types);
+    if (has_second(config)) print_entry(buf, bounds, second, "second_kernel", types);
 done:
     return status;
 }
@@ -97,7 +175,7 @@ enum rtune_status rtune_instance_source(const struct rtune_problem *problems,
     enum rtune_status status = RTUNE_OK;
     struct rtune_buf buf;
     rtune_buf_init(&buf, SOURCE_MAX);
-    rtune_buf_puts(&buf, "#include \"kernels/device/cascade.cuh\"\n");
+    rtune_buf_puts(&buf, "#include \"kernels/device/kernel.cuh\"\n");
     for (size_t k = 0; k < count; k++) {
         if (k > 0 && is_repeated(problems, configs, k)) continue;
         TRY(add_entry(&buf, &problems[k], &configs[k], err));

@@ -213,7 +213,7 @@ struct rtune_kernel_args {
     void *workspace;
     uint64_t n;
     uint32_t flags; /* RTUNE_ACCUMULATE; among the first 48 bytes, one line of the constant cache */
-    uint32_t reserved; /* blocks of the (first) launch: how many partials a second kernel reads */
+    uint32_t partials; /* blocks of the (first) launch: how many partials a second kernel reads */
     double scale;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernels/device/ptx.cuh: everything the templates ask of the machine: indices, barrier, shuffle, loads
- * with cache hints, atomics and memory order. All PTX is here. Without a CUDA compiler the same names have
- * a host body, over a fixture that emulates one block at a time (tests/kernels/emu).
+ * with cache hints, atomics and memory order. All PTX is in the ptx*.cuh headers. Without a CUDA compiler
+ * the same names have a host body, over a fixture that emulates one block at a time (tests/kernels/emu).
  */
 #ifndef RTUNE_DEVICE_PTX_CUH
 #define RTUNE_DEVICE_PTX_CUH
@@ -47,6 +47,9 @@ RTUNE_DEVICE void barrier() { __syncthreads(); }
 RTUNE_DEVICE u32 shuffle_xor(u32 x, u32 mask) { return __shfl_xor_sync(0xffffffffu, x, int(mask)); }
 RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return __shfl_sync(0xffffffffu, x, int(lane)); }
 
+/* The exchange of one bit: all lanes' votes. */
+RTUNE_DEVICE bool any_lane(bool x) { return __any_sync(0xffffffffu, x) != 0; }
+
 /* out = *p if valid, else out stays. Predicated, so that the loads of a partial tile are in flight
  * together. volatile keeps them in front of the arithmetic that uses them. */
 #define RTUNE_VLOAD(instruction)                                                                   \
@@ -70,7 +73,17 @@ template <load_kind LOAD> RTUNE_DEVICE void load_vector_if(vec16 &out, const vec
     if (LOAD == load_kind::noallocate) RTUNE_VLOAD(RTUNE_LD_NOALLOCATE);
     if (LOAD == load_kind::evictfirst) RTUNE_VLOAD(RTUNE_LD_EVICTFIRST);
 }
-/* The same for one element. */
+/* The same for one element, zero-extended. */
+RTUNE_DEVICE void load_bits_if(u8 &out, const void *p, bool valid) {
+    u32 x = out;
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %2, 0;\n\t@p ld.global.u8 %0, [%1];\n\t}"
+                 : "+r"(x) : "l"(p), "r"(u32(valid)));
+    out = u8(x);
+}
+RTUNE_DEVICE void load_bits_if(u16 &out, const void *p, bool valid) {
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %2, 0;\n\t@p ld.global.u16 %0, [%1];\n\t}"
+                 : "+h"(out) : "l"(p), "r"(u32(valid)));
+}
 RTUNE_DEVICE void load_bits_if(u32 &out, const void *p, bool valid) {
     asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %2, 0;\n\t@p ld.global.u32 %0, [%1];\n\t}"
                  : "+r"(out) : "l"(p), "r"(u32(valid)));
@@ -118,44 +131,27 @@ RTUNE_DEVICE word2 load_words(const word2 *p) {
     return x;
 }
 
+/* *p += x, of device scope and without an order; the old value, or nothing. */
+RTUNE_DEVICE u64 add_relaxed(u64 *p, u64 x) {
+    u64 old;
+    asm volatile("atom.relaxed.gpu.global.add.u64 %0, [%1], %2;"
+                 : "=l"(old) : "l"(p), "l"(x) : "memory");
+    return old;
+}
+RTUNE_DEVICE void reduce_add(f32 *p, f32 x) {
+    asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" : : "l"(p), "f"(x) : "memory");
+}
+RTUNE_DEVICE void reduce_add(f64 *p, f64 x) {
+    asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" : : "l"(p), "d"(x) : "memory");
+}
+RTUNE_DEVICE u32 load_acquire(const u32 *p) {
+    u32 x;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(p) : "memory");
+    return x;
+}
+
 /* Bring the line of p into L2; a hint. */
 RTUNE_DEVICE void prefetch(const void *p) { asm volatile("prefetch.global.L2 [%0];" : : "l"(p)); }
-
-RTUNE_DEVICE u32 f32_bits(f32 x) { return __float_as_uint(x); }
-RTUNE_DEVICE f32 f32_of(u32 bits) { return __uint_as_float(bits); }
-RTUNE_DEVICE u64 f64_bits(f64 x) { return u64(__double_as_longlong(x)); }
-RTUNE_DEVICE f64 f64_of(u64 bits) { return __longlong_as_double(i64(bits)); }
-
-/* IEEE 754-2019 minimumNumber, maximumNumber: NaN only if both are; -0 < +0. */
-RTUNE_DEVICE f32 min_number(f32 a, f32 b) {
-    f32 r;
-    asm("min.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-    return r;
-}
-RTUNE_DEVICE f32 max_number(f32 a, f32 b) {
-    f32 r;
-    asm("max.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-    return r;
-}
-/* minimum, maximum: NaN if either is; -0 < +0. */
-RTUNE_DEVICE f32 min_nan(f32 a, f32 b) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    f32 r;
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-    return r;
-#else
-    return a != a ? a : b != b ? b : min_number(a, b);
-#endif
-}
-RTUNE_DEVICE f32 max_nan(f32 a, f32 b) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    f32 r;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-    return r;
-#else
-    return a != a ? a : b != b ? b : max_number(a, b);
-#endif
-}
 
 #else /* host body */
 
@@ -165,6 +161,11 @@ RTUNE_DEVICE u32 grid_size() { return rtune_emu::grid_size(); }
 RTUNE_DEVICE void barrier() { rtune_emu::barrier(); }
 RTUNE_DEVICE u32 shuffle_xor(u32 x, u32 mask) { return rtune_emu::shuffle_xor(x, mask); }
 RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return rtune_emu::shuffle(x, lane); }
+RTUNE_DEVICE bool any_lane(bool x) {
+    u32 all = x;
+    for (u32 mask = 16; mask > 0; mask /= 2) all |= rtune_emu::shuffle_xor(all, mask);
+    return all != 0;
+}
 
 template <load_kind LOAD> RTUNE_DEVICE void load_vector_if(vec16 &out, const vec16 *p, bool valid) {
     if (valid) out = *p;
@@ -182,59 +183,16 @@ RTUNE_DEVICE void store_word(u64 *p, u64 x) { *p = x; }
 RTUNE_DEVICE u64 load_word(const u64 *p) { return *p; }
 RTUNE_DEVICE void store_words(word2 *p, word2 x) { *p = x; }
 RTUNE_DEVICE word2 load_words(const word2 *p) { return *p; }
+RTUNE_DEVICE u64 add_relaxed(u64 *p, u64 x) {
+    const u64 old = *p;
+    *p = old + x;
+    return old;
+}
+template <class A> RTUNE_DEVICE void reduce_add(A *p, A x) { *p += x; }
 
 RTUNE_DEVICE void prefetch(const void *) {}
 
-RTUNE_DEVICE u32 f32_bits(f32 x) {
-    u32 bits;
-    __builtin_memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-RTUNE_DEVICE f32 f32_of(u32 bits) {
-    f32 x;
-    __builtin_memcpy(&x, &bits, sizeof x);
-    return x;
-}
-RTUNE_DEVICE u64 f64_bits(f64 x) {
-    u64 bits;
-    __builtin_memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-RTUNE_DEVICE f64 f64_of(u64 bits) {
-    f64 x;
-    __builtin_memcpy(&x, &bits, sizeof x);
-    return x;
-}
-/* Zeros compare equal: the sign bits decide. */
-RTUNE_DEVICE f32 min_number(f32 a, f32 b) {
-    if (a != a) return b;
-    if (b != b) return a;
-    return a < b ? a : b < a ? b : f32_of(f32_bits(a) | f32_bits(b));
-}
-RTUNE_DEVICE f32 max_number(f32 a, f32 b) {
-    if (a != a) return b;
-    if (b != b) return a;
-    return a > b ? a : b > a ? b : f32_of(f32_bits(a) & f32_bits(b));
-}
-RTUNE_DEVICE f32 min_nan(f32 a, f32 b) { return a != a ? a : b != b ? b : min_number(a, b); }
-RTUNE_DEVICE f32 max_nan(f32 a, f32 b) { return a != a ? a : b != b ? b : max_number(a, b); }
-
 #endif
-
-/* f64 has no single instruction for these. Equal operands have equal bits unless they are zeros, so the
- * sign bits decide there. */
-RTUNE_DEVICE f64 min_number(f64 a, f64 b) {
-    if (a != a) return b;
-    if (b != b) return a;
-    return a < b ? a : b < a ? b : f64_of(f64_bits(a) | f64_bits(b));
-}
-RTUNE_DEVICE f64 max_number(f64 a, f64 b) {
-    if (a != a) return b;
-    if (b != b) return a;
-    return a > b ? a : b > a ? b : f64_of(f64_bits(a) & f64_bits(b));
-}
-RTUNE_DEVICE f64 min_nan(f64 a, f64 b) { return a != a ? a : b != b ? b : min_number(a, b); }
-RTUNE_DEVICE f64 max_nan(f64 a, f64 b) { return a != a ? a : b != b ? b : max_number(a, b); }
 
 } // namespace rtune
 

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernels/device/finish.cuh: how the blocks' partials become one value. Partials are combined in a fixed
+ * tree over the block index: neighbours, their pairs, and so on; so every finish but `packed` (integers)
+ * and `atomic` (which says so) gives the same bits whichever block comes last.
+ */
+#ifndef RTUNE_DEVICE_FINISH_CUH
+#define RTUNE_DEVICE_FINISH_CUH
+
+#include "kernels/device/cascade.cuh"
+
+namespace rtune {
+
+template <class T> RTUNE_DEVICE T *workspace_at(const args &a, u32 offset) {
+    return reinterpret_cast<T *>(static_cast<u8 *>(a.workspace) + offset);
+}
+
+/* ---- where partials are ---------------------------------------------------------------------- */
+
+/* A source reads four neighbouring partials; what lies beyond the count is the identity. */
+constexpr u32 four = 4;
+
+/* Plain partials, 16 bytes apart. */
+template <class A> union partial {
+    word2 raw;
+    A value;
+};
+template <class A> RTUNE_DEVICE word2 *partial_of(const args &a, u32 block) {
+    return workspace_at<word2>(a, header_bytes + grid_max * slot_bytes_max + block * partial_bytes);
+}
+template <class A> RTUNE_DEVICE void store_partial(const args &a, u32 block, A x) {
+    partial<A> p;
+    p.raw = {0, 0};
+    p.value = x;
+    store_words(partial_of<A>(a, block), p.raw);
+}
+template <class Op> struct partial_source {
+    const args &a;
+    u32 count;
+    RTUNE_DEVICE void read(u32 base, typename Op::acc (&x)[four]) const {
+        partial<typename Op::acc> p[four];
+#pragma unroll
+        for (u32 k = 0; k < four; k++) p[k].raw = load_words(partial_of<typename Op::acc>(a, base + k));
+#pragma unroll
+        for (u32 k = 0; k < four; k++) x[k] = base + k < count ? p[k].value : Op::identity();
+    }
+};
+
+/* Flagged slots: each 32-bit word of an accumulator beside a flag, in one 64-bit word that is written
+ * and read whole. So no fence is needed, and a slot is full when all its flags are set. */
+template <class A> struct slots {
+    static constexpr u32 count = words<A>::count; /* 64-bit words of a slot */
+    static_assert(count * 8 <= slot_bytes_max, "a slot's room in the workspace");
+    RTUNE_DEVICE static u64 *at(const args &a, u32 block) {
+        return workspace_at<u64>(a, header_bytes) + block * count;
+    }
+    RTUNE_DEVICE static void write(const args &a, u32 block, A x) {
+        constexpr u64 flag = u64(1) << 32;
+        words<A> w;
+        w.value = x;
+        u64 *p = at(a, block);
+        if constexpr (count == 1) {
+            store_word(p, flag | w.w[0]);
+        } else {
+#pragma unroll
+            for (u32 i = 0; i < count; i += 2)
+                store_words(reinterpret_cast<word2 *>(p + i), {flag | w.w[i], flag | w.w[i + 1]});
+        }
+    }
+};
+/* Waits for slots that are not full yet, and empties them: use it only in the block that started last,
+ * whose peers are all running or done. `own` stands for that block's, which it need not write. */
+template <class Op> struct slot_source {
+    using A = typename Op::acc;
+    const args &a;
+    u32 count, self;
+    A own;
+    RTUNE_DEVICE void read(u32 base, A (&x)[four]) const {
+        constexpr u32 size = slots<A>::count, pairs = four * size / 2;
+        word2 *p = reinterpret_cast<word2 *>(slots<A>::at(a, base));
+        u64 raw[four * size];
+        bool missing;
+        do { /* all at once: a trip costs one latency, however many are missing */
+#pragma unroll
+            for (u32 k = 0; k < pairs; k++) {
+                const word2 w = load_words(p + k);
+                raw[2 * k] = w.lo;
+                raw[2 * k + 1] = w.hi;
+            }
+            missing = false;
+#pragma unroll
+            for (u32 k = 0; k < four * size; k++) {
+                const u32 i = base + k / size;
+                missing = missing || (raw[k] >> 32 == 0 && i < count && i != self);
+            }
+        } while (missing);
+#pragma unroll
+        for (u32 k = 0; k < pairs; k++) store_words(p + k, {0, 0});
+#pragma unroll
+        for (u32 k = 0; k < four; k++) {
+            words<A> w;
+#pragma unroll
+            for (u32 i = 0; i < size; i++) w.w[i] = u32(raw[k * size + i]);
+            x[k] = base + k == self ? own : base + k < count ? w.value : Op::identity();
+        }
+    }
+};
+
+/* ---- gathering ------------------------------------------------------------------------------- */
+
+constexpr u32 chunk_size = 32 * four; /* partials that a warp combines at once */
+
+/* All lanes of the warp hold the node of the tree over partials [chunk * chunk_size, ...). */
+template <class Op, class Source>
+RTUNE_DEVICE typename Op::acc gather_chunk(const Source &source, u32 chunk, u32 lane) {
+    typename Op::acc x[four];
+    source.read(chunk * chunk_size + lane * four, x);
+    return warp_neighbours<Op>(Op::combine(Op::combine(x[0], x[1]), Op::combine(x[2], x[3])));
+}
+/* All threads call it, or only the first warp if there is a single chunk. Thread 0 holds the result.
+ * shared: 32 accumulators. */
+template <class Op, class P, class Source>
+RTUNE_DEVICE typename Op::acc gather(const Source &source, u32 count, typename Op::acc *shared) {
+    const u32 t = thread_index(), lane = t % 32;
+    if (count <= chunk_size) return gather_chunk<Op>(source, 0, lane);
+    const u32 chunks = (count + chunk_size - 1) / chunk_size;
+#pragma unroll 1
+    for (u32 c = t / 32; c < chunks; c += P::warps) {
+        const typename Op::acc x = gather_chunk<Op>(source, c, lane);
+        if (lane == 0) shared[c] = x;
+    }
+    barrier();
+    if (t >= 32) return Op::identity();
+    return warp_neighbours<Op>(lane < chunks ? shared[lane] : Op::identity());
+}
+
+/* ---- finishes -------------------------------------------------------------------------------- */
+
+/* What thread 0 has, for all threads. before: shared memory that thread 0 wrote before a barrier that is
+ * behind us; a single warp needs none. */
+template <class P> RTUNE_DEVICE u32 from_thread_0(u32 own, const u32 &before) {
+    if constexpr (P::warps > 1) return before;
+    else return shuffle(own, 0);
+}
+
+/* Flagged slots. Each block takes a ticket when it starts, whose latency hides behind its loads; the one
+ * that started last gathers. */
+template <class Op, class P, class Block>
+RTUNE_DEVICE void finish_slots(const args &a, const Block &block) {
+    using A = typename Op::acc;
+    alignas(16) RTUNE_SHARED A shared[32];
+    RTUNE_SHARED A shared_own;
+    RTUNE_SHARED u32 shared_ticket;
+    const u32 t = thread_index(), grid = grid_size();
+    u32 ticket = 0;
+    if (t == 0 && grid > 1) {
+        prefetch(slots<A>::at(a, block_index()));
+        ticket = ticket_relaxed(workspace_at<u32>(a, ticket_start), grid - 1);
+    }
+    const A x = block([&] {
+        if constexpr (P::warps > 1) {
+            if (t == 0) shared_ticket = ticket;
+        }
+    });
+    if (grid == 1) { /* past the rest of the code, which need not be fetched then */
+        if (t == 0) Op::store(a, x);
+        return;
+    }
+    if (from_thread_0<P>(ticket, shared_ticket) != grid - 1) {
+        if (t == 0) slots<A>::write(a, block_index(), x);
+        return;
+    }
+    slot_source<Op> source = {a, grid, block_index(), x};
+    if (grid <= chunk_size) {
+        if (t >= 32) return;
+        source.own = exchange_from(x, 0);
+    } else {
+        if (t == 0) shared_own = x;
+        barrier();
+        source.own = shared_own;
+    }
+    const A all = gather<Op, P>(source, grid, shared);
+    if (t == 0) Op::store(a, all);
+}
+
+/* Last block done: the ticket is taken after the partial is stored, with release and acquire order. */
+template <class Op, class P, class Block>
+RTUNE_DEVICE void finish_last(const args &a, const Block &block) {
+    using A = typename Op::acc;
+    alignas(16) RTUNE_SHARED A shared[32];
+    RTUNE_SHARED u32 shared_ticket;
+    const u32 t = thread_index(), grid = grid_size();
+    if (t == 0) {
+        prefetch(partial_of<A>(a, block_index()));
+        prefetch(workspace_at<u32>(a, ticket_done));
+    }
+    const A x = block([] {});
+    u32 ticket = 0;
+    if (t == 0) {
+        store_partial(a, block_index(), x);
+        ticket = ticket_acq_rel(workspace_at<u32>(a, ticket_done), grid - 1);
+        shared_ticket = ticket;
+    }
+    if constexpr (P::warps > 1) barrier();
+    if (from_thread_0<P>(ticket, shared_ticket) != grid - 1) return;
+    const A all = gather<Op, P>(partial_source<Op>{a, grid}, grid, shared);
+    if (t == 0) Op::store(a, all);
+}
+
+/* One atomic carries the number of blocks that are done and their total; who completes the count has the
+ * total. Valid where the running total fits its field: rtune_finish_admits. */
+template <class Op, class P, class Block>
+RTUNE_DEVICE void finish_packed(const args &a, const Block &block) {
+    static_assert(Op::packed_bits > 0, "this op's values cannot be packed");
+    constexpr u32 shift = 64 - Op::packed_bits;
+    u64 *word = workspace_at<u64>(a, packed_word);
+    if (thread_index() == 0) prefetch(word);
+    const typename Op::acc x = block([] {});
+    if (thread_index() != 0) return;
+    const u64 add = Op::pack(x) << shift | 1;
+    const u64 total = add_relaxed(word, add) + add;
+    if ((total & ((u64(1) << shift) - 1)) != grid_size()) return;
+    store_word(word, 0);
+    Op::store(a, Op::unpack(u64(i64(total) >> shift)));
+}
+
+/* Floating-point atomics: not deterministic. */
+template <class Op, class P, class Block>
+RTUNE_DEVICE void finish_atomic(const args &a, const Block &block) {
+    using A = typename Op::acc;
+    A *sum = workspace_at<A>(a, atomic_sum);
+    if (thread_index() == 0) {
+        prefetch(sum);
+        prefetch(workspace_at<u32>(a, ticket_done));
+    }
+    const A x = block([] {});
+    if (thread_index() != 0) return;
+    reduce_add(sum, x);
+    if (ticket_acq_rel(workspace_at<u32>(a, ticket_done), grid_size() - 1) != grid_size() - 1) return;
+    words<u64> bits;
+    bits.value = load_word(reinterpret_cast<const u64 *>(sum));
+    store_word(reinterpret_cast<u64 *>(sum), 0);
+    Op::store(a, from_bits<A>(bits.value));
+}
+
+template <class Op, class P, class Block>
+RTUNE_DEVICE void finish_one(const args &a, const Block &block) {
+    const typename Op::acc x = block([] {});
+    if (thread_index() == 0) Op::store(a, x);
+}
+
+/* The first of two kernels, and the second: one block. */
+template <class Op, class P, class Block>
+RTUNE_DEVICE void finish_first(const args &a, const Block &block) {
+    const typename Op::acc x = block([] {});
+    if (thread_index() == 0) store_partial(a, block_index(), x);
+}
+template <class Op, class P> RTUNE_DEVICE void finish_second(const args &a) {
+    alignas(16) RTUNE_SHARED typename Op::acc shared[32];
+    const u32 t = thread_index();
+    if (a.partials <= chunk_size && t >= 32) return;
+    const typename Op::acc x = gather<Op, P>(partial_source<Op>{a, a.partials}, a.partials, shared);
+    if (t == 0) Op::store(a, x);
+}
+
+} // namespace rtune
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernels/device/kernel.cuh: the bodies of the entry points: an op, a config, and the parts put together.
+ */
+#ifndef RTUNE_DEVICE_KERNEL_CUH
+#define RTUNE_DEVICE_KERNEL_CUH
+
+#include "kernels/device/arg.cuh"
+#include "kernels/device/hopper.cuh"
+#include "kernels/device/leaves.cuh"
+#include "kernels/device/op_modes.cuh"
+
+namespace rtune {
+
+template <class Op> struct is_arg {
+    static constexpr bool value = false;
+};
+template <class T, bool MAX, bool IGNORE> struct is_arg<op_arg<T, MAX, IGNORE>> {
+    static constexpr bool value = true;
+};
+
+/* The block's partial, in thread 0. before() runs when the elements are read, ahead of a barrier that all
+ * threads pass if the block has more than one warp: what it takes to know is waited for there. */
+template <class Op, class P> struct block_stage {
+    const args &a;
+    template <class Before> RTUNE_DEVICE typename Op::acc operator()(const Before &before) const {
+        if constexpr (Op::ordered) {
+            return leaves_block<Op, P>(a, before);
+        } else if constexpr (is_arg<Op>::value) {
+            return arg_block<Op, P>(a, before);
+        } else {
+            alignas(16) RTUNE_SHARED typename Op::acc shared[P::warps];
+            const typename Op::acc x = thread_part();
+            before();
+            return block_reduce<Op, P>(x, shared);
+        }
+    }
+    RTUNE_DEVICE typename Op::acc thread_part() const {
+#if RTUNE_ON_DEVICE
+        if constexpr (P::variant == variant_kind::bulk) return bulk_reduce<Op, P>(a);
+        else
+#endif
+            return thread_reduce<Op, P>(a);
+    }
+};
+
+template <class Op, class P> RTUNE_DEVICE void first_kernel(const args &a) {
+    const block_stage<Op, P> block = {a};
+    if constexpr (P::finish == finish_kind::one) finish_one<Op, P>(a, block);
+    if constexpr (P::finish == finish_kind::slots) finish_slots<Op, P>(a, block);
+    if constexpr (P::finish == finish_kind::last) finish_last<Op, P>(a, block);
+    if constexpr (P::finish == finish_kind::packed) finish_packed<Op, P>(a, block);
+    if constexpr (P::finish == finish_kind::atomic) finish_atomic<Op, P>(a, block);
+    if constexpr (P::finish == finish_kind::two_kernels) finish_first<Op, P>(a, block);
+#if RTUNE_ON_DEVICE
+    if constexpr (P::finish == finish_kind::dependent) {
+        launch_dependents();
+        finish_first<Op, P>(a, block);
+    }
+    if constexpr (P::finish == finish_kind::cluster) finish_cluster<Op, P>(a, block);
+    if constexpr (P::finish == finish_kind::grid_sync) finish_grid_sync<Op, P>(a, block);
+#endif
+}
+
+template <class Op, class P> RTUNE_DEVICE void second_kernel(const args &a) {
+#if RTUNE_ON_DEVICE
+    if constexpr (P::finish == finish_kind::dependent) wait_for_first();
+#endif
+    finish_second<Op, P>(a);
+}
+
+} // namespace rtune
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernels/device/leaves.cuh: the mode reproducible: sums in one tree that depends on n alone, specified to
+ * the bit in docs/REPRODUCIBLE.md. A warp sums a leaf, and a warp, a block and the grid each sum an aligned
+ * power of two of leaves, which is a node of the tree whatever the config.
+ *
+ * A leaf is `rows` rows of 512 bytes; a row's elements belong to as many residues, each summed down the
+ * rows. Vectors are loaded where memory aligns them, so a lane's elements belong to residues that are
+ * rotated by a shift; the tree over residues combines those half a turn apart first, and no rotation
+ * changes that.
+ */
+#ifndef RTUNE_DEVICE_LEAVES_CUH
+#define RTUNE_DEVICE_LEAVES_CUH
+
+#include "kernels/device/cascade.cuh"
+#include "kernels/device/op_sum.cuh"
+
+namespace rtune {
+
+template <class T, class R, term_kind TERM> struct op_leaves {
+    using in = T;
+    using acc = typename number<T>::compute;
+    static constexpr u32 inputs = TERM == term_kind::product ? 2 : 1, packed_bits = 0;
+    static constexpr bool ordered = true, repeats = false;
+    static constexpr redux_kind redux = redux_kind::none;
+    static constexpr u32 count = packet<T>::count; /* elements of a vector */
+    static constexpr u32 rows = 16;
+    static constexpr u32 row_vectors = 32; /* one a lane */
+    static constexpr u64 leaf = u64(rows) * row_vectors * count;
+    RTUNE_DEVICE static T pad() { return from_bits<T>(0); }
+    RTUNE_DEVICE static acc term(T x) { return float_term<TERM>(to_compute(x)); }
+    RTUNE_DEVICE static acc term(T x, T y) {
+        return float_term<TERM>(to_compute(x), to_compute(y));
+    }
+    RTUNE_DEVICE static acc identity() { return 0; }
+    RTUNE_DEVICE static acc combine(acc a, acc b) { return a + b; }
+    RTUNE_DEVICE static void store(const args &a, acc x) { store_sum<R>(a, x); }
+};
+template <class T, class R> using op_sum_reproducible = op_leaves<T, R, term_kind::value>;
+template <class T, class R> using op_asum_reproducible = op_leaves<T, R, term_kind::magnitude>;
+template <class T, class R> using op_sumsq_reproducible = op_leaves<T, R, term_kind::square>;
+template <class T, class R> using op_dot_reproducible = op_leaves<T, R, term_kind::product>;
+
+RTUNE_DEVICE u64 ceil_power(u64 x) { /* the smallest power of two not below x, 1 for 0 */
+    u64 p = 1;
+    while (p < x) p *= 2;
+    return p;
+}
+
+/* One leaf's sums: a lane's elements of each row, down the rows. */
+template <class Op, class P> struct leaf_sum {
+    using T = typename Op::in;
+    using A = typename Op::acc;
+    static constexpr u32 count = Op::count;
+    static constexpr u32 batch = P::vectors < Op::rows ? P::vectors : Op::rows; /* rows in flight */
+
+    const input<T> &x;
+    const T *in2;
+    const bool skewed; /* in2 lies otherwise than in modulo 16 bytes */
+    const u32 lane;
+    A a[count];
+
+    RTUNE_DEVICE leaf_sum(const input<T> &x_, const args &args_, u32 lane_)
+        : x(x_), in2(static_cast<const T *>(args_.in2)),
+          skewed(Op::inputs == 2 && reinterpret_cast<u64>(in2 + x_.head) % 16 != 0), lane(lane_) {}
+
+    /* Element i, if it is there. */
+    RTUNE_DEVICE A element(u64 i, bool valid) const {
+        const T e = load_element_if(x.in + i, valid, Op::pad());
+        if constexpr (Op::inputs == 1) return Op::term(e);
+        else return Op::term(e, load_element_if(in2 + i, valid, Op::pad()));
+    }
+    /* Rows [row, row + batch) of the leaf that begins `shift` elements behind vector `first`. */
+    RTUNE_DEVICE void add_rows(i64 first, u32 row, u32 shift) {
+        packet<T> v[batch], w[batch];
+#pragma unroll
+        for (u32 k = 0; k < batch; k++) {
+            const i64 q = first + i64((row + k) * Op::row_vectors + lane);
+            const bool valid = q >= 0 && q < i64(x.vectors);
+            v[k] = filled<T>(Op::pad());
+            load_vector_if<P::load>(v[k].raw, x.body() + q, valid);
+            if constexpr (Op::inputs == 2) {
+                const T *p = in2 + x.head + q * i64(count);
+                w[k] = filled<T>(Op::pad());
+                if (!skewed) {
+                    load_vector_if<P::load>(w[k].raw, reinterpret_cast<const vec16 *>(p), valid);
+                } else {
+#pragma unroll
+                    for (u32 j = 0; j < count; j++) w[k].e[j] = load_element_if(p + j, valid, Op::pad());
+                }
+            }
+        }
+#pragma unroll
+        for (u32 k = 0; k < batch; k++) {
+#pragma unroll
+            for (u32 j = 0; j < count; j++) {
+                A t;
+                if constexpr (Op::inputs == 1) t = Op::term(v[k].e[j]);
+                else t = Op::term(v[k].e[j], w[k].e[j]);
+                /* The first vector may begin with the last elements of the leaf before. */
+                if (k == 0 && row == 0 && lane == 0 && j < shift) t = 0;
+                a[j] = a[j] + t;
+            }
+        }
+    }
+    /* Elements [from, to) of those that lie at vector q: this lane's. */
+    RTUNE_DEVICE void add_elements(i64 q, u64 from, u64 to, bool mine) {
+#pragma unroll
+        for (u32 j = 0; j < count; j++) {
+            const i64 i = i64(x.head) + q * i64(count) + i64(j);
+            a[j] = a[j] + element(u64(i), mine && i >= i64(from) && i < i64(to));
+        }
+    }
+    /* The value of leaf l; all lanes of the warp call it and hold it. */
+    RTUNE_DEVICE A sum(u64 l) {
+        const u64 begin = l * Op::leaf;
+        const u64 end = begin + Op::leaf < x.n ? begin + Op::leaf : x.n;
+        const u64 gap = begin < x.head ? x.head - begin : 0; /* only the first leaf has one */
+        const i64 first = gap ? -i64((gap + count - 1) / count) : i64((begin - x.head) / count);
+        const u32 shift = u32(i64(begin) - i64(x.head) - first * i64(count));
+        const i64 behind = first + i64(Op::rows * Op::row_vectors); /* first vector of a 17th row */
+#pragma unroll
+        for (u32 j = 0; j < count; j++) a[j] = 0;
+        if (gap) add_elements(-1, begin, x.head < end ? x.head : end, lane == 0);
+#pragma unroll 1
+        for (u32 row = 0; row < Op::rows; row += batch) add_rows(first, row, shift);
+        if (end - begin < Op::leaf) { /* the last one: its tail is no whole vector */
+            const i64 q = i64(x.vectors);
+            const u64 from = x.n - x.tail > begin ? x.n - x.tail : begin;
+            add_elements(q, from, end, q >= first && lane == u32(q - first) % 32);
+        } else if (shift) {
+            add_elements(behind, end - shift, end, lane == 0);
+        }
+        return fold();
+    }
+    /* Over the residues: half a turn apart first. */
+    RTUNE_DEVICE A fold() {
+#pragma unroll
+        for (u32 mask = 16; mask > 0; mask /= 2) {
+#pragma unroll
+            for (u32 j = 0; j < count; j++) a[j] = a[j] + exchange_xor(a[j], mask);
+        }
+        struct add {
+            RTUNE_DEVICE static A apply(A p, A q) { return p + q; }
+        };
+        return tree<add>(a);
+    }
+};
+
+/* Leaves [begin, begin + size), size a power of two and begin a multiple of it, of which those below `end`
+ * are there, by one warp: a stack of nodes, one a level, in the lanes. All lanes hold the value. */
+template <class Op, class P>
+RTUNE_DEVICE typename Op::acc warp_leaves(leaf_sum<Op, P> &leaf, u64 begin, u64 size, u64 end) {
+    using A = typename Op::acc;
+    A stack = 0;
+    const u64 have = begin >= end ? 0 : end - begin < size ? end - begin : size;
+#pragma unroll 1
+    for (u64 k = 0; k < have; k++) {
+        A x = leaf.sum(begin + k);
+        u32 level = 0;
+#pragma unroll 1
+        for (; k >> level & 1; level++) x = exchange_from(stack, level) + x;
+        if (leaf.lane == level) stack = x;
+    }
+    A x = 0; /* the right edge of the tree: what is missing adds nothing */
+#pragma unroll 1
+    for (u32 level = 0; have >> level; level++) {
+        const A y = exchange_from(stack, level);
+        if (have >> level & 1) x = y + x;
+    }
+    return x;
+}
+
+/* The block's node of the tree: thread 0 holds it. Blocks beyond the largest power of two in the grid have
+ * none. before(): as in kernel.cuh. */
+template <class Op, class P, class Before>
+RTUNE_DEVICE typename Op::acc leaves_block(const args &a, const Before &before) {
+    using A = typename Op::acc;
+    alignas(16) RTUNE_SHARED A shared[32];
+    const input<typename Op::in> x(a);
+    const u32 t = thread_index(), lane = t % 32, warp = t / 32;
+    const u64 leaves = (x.n + Op::leaf - 1) / Op::leaf, all = ceil_power(leaves);
+    u64 blocks = ceil_power(grid_size());
+    if (blocks > grid_size()) blocks /= 2;
+    if (blocks > all) blocks = all;
+    const u64 mine = all / blocks; /* leaves of a block, a power of two */
+    u64 workers = ceil_power(P::warps);
+    if (workers > P::warps) workers /= 2;
+    if (workers > mine) workers = mine;
+
+    A y = 0;
+    if (block_index() < blocks && warp < workers) {
+        const u64 each = mine / workers;
+        leaf_sum<Op, P> leaf(x, a, lane);
+        y = warp_leaves<Op, P>(leaf, block_index() * mine + warp * each, each, leaves);
+    }
+    before();
+    if constexpr (P::warps > 1) {
+        if (lane == 0) shared[warp] = y;
+        barrier();
+        if (warp == 0) y = warp_neighbours<Op>(lane < P::warps ? shared[lane] : A(0));
+    }
+    return y;
+}
+
+} // namespace rtune
+
+#endif

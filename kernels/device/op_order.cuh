@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kernels/device/op_order.cuh: min, max, minmax, argmin and argmax; any and all; band, bor and bxor: ops in
+ * which no step rounds. Narrow elements stay packed until a thread is done.
+ */
+#ifndef RTUNE_DEVICE_OP_ORDER_CUH
+#define RTUNE_DEVICE_OP_ORDER_CUH
+
+#include "kernels/device/op_sum.cuh" /* nonzero */
+
+namespace rtune {
+
+/* ---- one extreme ----------------------------------------------------------------------------- */
+
+/* The better of two values of the compute type. NaN: IGNORE takes it as identity, so that all NaN gives
+ * NaN; else it wins. */
+template <bool MAX, bool IGNORE> RTUNE_DEVICE f32 better_of(f32 a, f32 b) {
+    return float_pick<MAX, !IGNORE>(a, b);
+}
+template <bool MAX, bool IGNORE> RTUNE_DEVICE f64 better_of(f64 a, f64 b) {
+    return float_pick<MAX, !IGNORE>(a, b);
+}
+template <bool MAX, bool IGNORE, class I> RTUNE_DEVICE I better_of(I a, I b) {
+    return MAX ? (a > b ? a : b) : (a < b ? a : b);
+}
+
+/* How the extremes of a type are kept in a thread: part of a unit, and the value at the end. */
+template <class T, bool MAX, bool IGNORE, u64 SIZE = sizeof(T)> struct extreme_parts {
+    using value = typename number<T>::compute;
+    using unit = T;
+    using part = T;
+    RTUNE_DEVICE static part lift(T x) { return x; }
+    RTUNE_DEVICE static part merge(part a, part b) { return better_of<MAX, IGNORE>(a, b); }
+    RTUNE_DEVICE static value close(part x) { return x; }
+};
+template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 2> {
+    using value = typename number<T>::compute;
+    using unit = u32;
+    using part = u32;
+    RTUNE_DEVICE static part lift(u32 w) { return w; }
+    RTUNE_DEVICE static part merge(part a, part b) { return halves<T, MAX, !IGNORE>::pick(a, b); }
+    RTUNE_DEVICE static value close(part x) {
+        return better_of<MAX, IGNORE>(to_compute(from_bits<T>(x & 0xffff)),
+                                      to_compute(from_bits<T>(x >> 16)));
+    }
+};
+/* Bytes in the upper halves of 16 bits: what is below a byte only decides between equal ones. */
+struct byte_pairs {
+    u32 even, odd;
+};
+template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 1> {
+    using value = typename number<T>::compute;
+    using half = typename number<u16>::word; /* u32: a word of two halves */
+    using unit = u32;
+    using part = byte_pairs;
+    template <bool SIGNED> struct lanes_of { using type = i16; };
+    RTUNE_DEVICE static u32 pick(u32 a, u32 b) {
+        if constexpr (number<T>::is_signed) return halves<i16, MAX, true>::pick(a, b);
+        else return halves<u16, MAX, true>::pick(a, b);
+    }
+    RTUNE_DEVICE static part lift(u32 w) { return {w << 8, w}; }
+    RTUNE_DEVICE static part merge(part a, part b) {
+        return {pick(a.even, b.even), pick(a.odd, b.odd)};
+    }
+    RTUNE_DEVICE static value close(part x) {
+        const u32 w = pick(x.even, x.odd);
+        return better_of<MAX, IGNORE>(value(T(w >> 24)), value(T(w >> 8)));
+    }
+};
+
+template <class T, bool MAX, bool IGNORE> RTUNE_DEVICE T extreme_pad() {
+    if constexpr (!number<T>::is_float) {
+        return MAX ? number<T>::lowest : number<T>::highest;
+    } else if constexpr (IGNORE) {
+        return from_bits<T>(number<T>::nan);
+    } else {
+        return from_bits<T>(MAX ? number<T>::infinity | number<T>::sign : number<T>::infinity);
+    }
+}
+template <class T> RTUNE_DEVICE T extreme_result(typename number<T>::compute x) {
+    if constexpr (number<T>::is_float) return float_result<T>(x);
+    else return T(x);
+}
+
+template <class T, bool MAX, bool IGNORE>
+struct op_extreme
+    : folded<op_extreme<T, MAX, IGNORE>, T, typename extreme_parts<T, MAX, IGNORE>::unit,
+             typename extreme_parts<T, MAX, IGNORE>::part,
+             typename extreme_parts<T, MAX, IGNORE>::part, false> {
+    using parts = extreme_parts<T, MAX, IGNORE>;
+    using part = typename parts::part;
+    using acc = typename number<T>::compute;
+    static constexpr redux_kind redux =
+        number<T>::is_float || sizeof(T) == 8 ? redux_kind::none
+        : number<T>::is_signed ? (MAX ? redux_kind::max_signed : redux_kind::min_signed)
+                               : (MAX ? redux_kind::max_unsigned : redux_kind::min_unsigned);
+    RTUNE_DEVICE static T pad() { return extreme_pad<T, MAX, IGNORE>(); }
+    RTUNE_DEVICE static part start() { return parts::lift(unit_of<typename parts::unit>(filled<T>(pad()), 0)); }
+    RTUNE_DEVICE static part lift(typename parts::unit u) { return parts::lift(u); }
+    RTUNE_DEVICE static part merge(part a, part b) { return parts::merge(a, b); }
+    RTUNE_DEVICE static part join(part a, part b) { return parts::merge(a, b); }
+    RTUNE_DEVICE static acc close(part x) { return parts::close(x); }
+    RTUNE_DEVICE static acc identity() { return to_compute(pad()); }
+    RTUNE_DEVICE static acc combine(acc a, acc b) { return better_of<MAX, IGNORE>(a, b); }
+    RTUNE_DEVICE static T result(acc x) { return extreme_result<T>(x); }
+    RTUNE_DEVICE static void store(const args &a, acc x) {
+        T *out = static_cast<T *>(a.out);
+        if (a.flags & accumulate_flag) x = combine(to_compute(*out), x);
+        *out = result(x);
+    }
+};
+template <class T, class R> using op_min = op_extreme<T, false, false>;
+template <class T, class R> using op_max = op_extreme<T, true, false>;
+template <class T, class R> using op_min_ignore = op_extreme<T, false, true>;
+template <class T, class R> using op_max_ignore = op_extreme<T, true, true>;
+
+/* ---- both extremes --------------------------------------------------------------------------- */
+
+/* No element is neutral for both (but NaN that is ignored), so threads without one of their own read one
+ * that others have, too: repeats. */
+template <class T, bool IGNORE> struct op_both {
+    using low = op_extreme<T, false, IGNORE>;
+    using high = op_extreme<T, true, IGNORE>;
+    using in = T;
+    static constexpr u32 inputs = 1, packed_bits = 0;
+    static constexpr bool ordered = false, repeats = true;
+    static constexpr redux_kind redux = redux_kind::none;
+    struct state {
+        typename low::state low_state;
+        typename high::state high_state;
+    };
+    struct acc {
+        typename low::acc min, max;
+    };
+    RTUNE_DEVICE static state begin(const args &a) { return {low::begin(a), high::begin(a)}; }
+    template <u32 V> RTUNE_DEVICE static void fold(state &s, const packet<T> (&v)[V]) {
+        low::fold(s.low_state, v);
+        high::fold(s.high_state, v);
+    }
+    RTUNE_DEVICE static void edge(state &s, const ends<T> &e) {
+        ends<T> least = e, most = e;
+        if (!e.has_first) least.first = low::pad(), most.first = high::pad();
+        if (!e.has_last) least.last = low::pad(), most.last = high::pad();
+        low::edge(s.low_state, least);
+        high::edge(s.high_state, most);
+    }
+    RTUNE_DEVICE static acc end(state &s) { return {low::end(s.low_state), high::end(s.high_state)}; }
+    RTUNE_DEVICE static T pad() { return from_bits<T>(0); } /* never folded */
+    RTUNE_DEVICE static acc identity() { return {low::identity(), high::identity()}; }
+    RTUNE_DEVICE static acc combine(acc a, acc b) {
+        return {low::combine(a.min, b.min), high::combine(a.max, b.max)};
+    }
+    RTUNE_DEVICE static void store(const args &a, acc x) {
+        T *out = static_cast<T *>(a.out);
+        if (a.flags & accumulate_flag) x = combine({to_compute(out[0]), to_compute(out[1])}, x);
+        out[0] = low::result(x.min);
+        out[1] = high::result(x.max);
+    }
+};
+template <class T, class R> using op_minmax = op_both<T, false>;
+template <class T, class R> using op_minmax_ignore = op_both<T, true>;
+
+/* ---- index of an extreme --------------------------------------------------------------------- */
+
+/* index: all ones for none. No byte is padding: accumulators travel as words. */
+template <class V, u64 SIZE = sizeof(V)> struct alignas(16) arg_acc {
+    V best;
+    u64 index;
+    RTUNE_DEVICE static arg_acc of(V v, u64 i) { return {v, i}; }
+};
+template <class V> struct alignas(16) arg_acc<V, 4> {
+    V best;
+    u32 unused;
+    u64 index;
+    RTUNE_DEVICE static arg_acc of(V v, u64 i) { return {v, 0, i}; }
+};
+
+/* Values are compared while reading; where one is, is looked for only by the threads that have the
+ * block's best one, in the trip where they first met it (arg.cuh). acc: the element there and its index. */
+template <class T, bool MAX, bool IGNORE> struct op_arg {
+    using extreme = op_extreme<T, MAX, IGNORE>;
+    using in = T;
+    using value = typename extreme::acc;
+    static constexpr u32 inputs = 1, packed_bits = 0;
+    static constexpr bool ordered = false, repeats = false;
+    static constexpr redux_kind redux = redux_kind::none;
+    using acc = arg_acc<value>;
+    /* Strictly: equal ones are not better, and zeros are equal. */
+    RTUNE_DEVICE static bool better(value a, value b) {
+        if constexpr (number<T>::is_float) {
+            if (a != a) return IGNORE ? false : b == b;
+            if (b != b) return IGNORE;
+        }
+        return MAX ? a > b : a < b;
+    }
+    RTUNE_DEVICE static bool same(value a, value b) { return a == b || (a != a && b != b); }
+    RTUNE_DEVICE static T pad() { return extreme::pad(); }
+    RTUNE_DEVICE static acc identity() { return acc::of(extreme::identity(), ~u64(0)); }
+    RTUNE_DEVICE static acc combine(acc a, acc b) {
+        const bool second = better(b.best, a.best) || (!better(a.best, b.best) && b.index < a.index);
+        return acc::of(second ? b.best : a.best, second ? b.index : a.index);
+    }
+    RTUNE_DEVICE static void store(const args &a, acc x) {
+        u64 *out = static_cast<u64 *>(a.out);
+        if (IGNORE && x.best != x.best) x.index = 0; /* all NaN */
+        out[0] = to_bits(extreme::result(x.best));
+        out[1] = x.index;
+    }
+};
+template <class T, class R> using op_argmin = op_arg<T, false, false>;
+template <class T, class R> using op_argmax = op_arg<T, true, false>;
+template <class T, class R> using op_argmin_ignore = op_arg<T, false, true>;
+template <class T, class R> using op_argmax_ignore = op_arg<T, true, true>;
+
+/* ---- any and all ----------------------------------------------------------------------------- */
+
+/* A packed finish counts the blocks that say otherwise. */
+template <class T, bool ALL> struct truth;
+template <class T> struct truth<T, false> { /* any: all bits together */
+    using unit = typename bits_of<sizeof(T) == 8 ? 8 : 4>::type;
+    using part = unit;
+    RTUNE_DEVICE static part lift(unit u) { return u; }
+    RTUNE_DEVICE static part merge(part a, part b) { return a | b; }
+    RTUNE_DEVICE static part start() { return 0; }
+    RTUNE_DEVICE static u32 close(part x) {
+        constexpr unit magnitude = sizeof(T) == 2 ? unit(0x7fff7fffu) : unit(~unit(0) >> 1);
+        return (number<T>::is_float ? x & magnitude : x) != 0;
+    }
+};
+template <class T> struct truth<T, true> { /* all: a bit an element */
+    using zero = typename bits_of<sizeof(T)>::type;
+    using N = nonzero<T>;
+    using unit = typename N::unit;
+    using part = u32;
+    RTUNE_DEVICE static part lift(unit u) { return N::bits(u); }
+    RTUNE_DEVICE static part merge(part a, part b) { return a & b; }
+    RTUNE_DEVICE static part start() { return ~u32(0); }
+    RTUNE_DEVICE static u32 close(part x) { return (x & N::all) == N::all; }
+};
+
+template <class T, bool ALL>
+struct op_truth : folded<op_truth<T, ALL>, T, typename truth<T, ALL>::unit,
+                         typename truth<T, ALL>::part, typename truth<T, ALL>::part, false> {
+    using parts = truth<T, ALL>;
+    using part = typename parts::part;
+    using acc = u32;
+    static constexpr u32 packed_bits = 32;
+    static constexpr redux_kind redux = ALL ? redux_kind::and_bits : redux_kind::or_bits;
+    RTUNE_DEVICE static u64 pack(u32 x) { return ALL ? 1 - x : x; }
+    RTUNE_DEVICE static u32 unpack(u64 x) { return ALL ? x == 0 : x != 0; }
+    RTUNE_DEVICE static T pad() { return from_bits<T>(ALL ? 1 : 0); }
+    RTUNE_DEVICE static part start() { return parts::start(); }
+    RTUNE_DEVICE static part lift(typename parts::unit u) { return parts::lift(u); }
+    RTUNE_DEVICE static part merge(part a, part b) { return parts::merge(a, b); }
+    RTUNE_DEVICE static part join(part a, part b) { return parts::merge(a, b); }
+    RTUNE_DEVICE static u32 close(part x) { return parts::close(x); }
+    RTUNE_DEVICE static u32 identity() { return ALL; }
+    RTUNE_DEVICE static u32 combine(u32 a, u32 b) { return ALL ? a & b : a | b; }
+    RTUNE_DEVICE static void store(const args &a, u32 x) {
+        u32 *out = static_cast<u32 *>(a.out);
+        if (a.flags & accumulate_flag) x = combine(*out != 0, x);
+        *out = x;
+    }
+};
+template <class T, class R> using op_any = op_truth<T, false>;
+template <class T, class R> using op_all = op_truth<T, true>;
+
+/* ---- bits ------------------------------------------------------------------------------------ */
+
+enum class bit_kind : int { and_bits, or_bits, xor_bits };
+
+template <class T, bit_kind BITS, class W = typename bits_of<sizeof(T) == 8 ? 8 : 4>::type>
+struct op_bits : folded<op_bits<T, BITS, W>, T, W, W, W, false> {
+    using acc = W;
+    static constexpr redux_kind redux = sizeof(W) == 8             ? redux_kind::none
+                                        : BITS == bit_kind::and_bits ? redux_kind::and_bits
+                                        : BITS == bit_kind::or_bits  ? redux_kind::or_bits
+                                                                     : redux_kind::xor_bits;
+    RTUNE_DEVICE static T pad() { return BITS == bit_kind::and_bits ? T(~T(0)) : T(0); }
+    RTUNE_DEVICE static W start() { return identity(); }
+    RTUNE_DEVICE static W lift(W w) { return w; }
+    RTUNE_DEVICE static W merge(W a, W b) { return combine(a, b); }
+    RTUNE_DEVICE static W join(W a, W b) { return combine(a, b); }
+    RTUNE_DEVICE static W identity() { return BITS == bit_kind::and_bits ? ~W(0) : W(0); }
+    RTUNE_DEVICE static W combine(W a, W b) {
+        return BITS == bit_kind::and_bits ? (a & b) : BITS == bit_kind::or_bits ? (a | b) : (a ^ b);
+    }
+    RTUNE_DEVICE static void store(const args &a, W x) { /* the elements of a word together */
+        T *out = static_cast<T *>(a.out);
+        if constexpr (sizeof(T) <= 2) x = combine(x, x >> 16);
+        if constexpr (sizeof(T) == 1) x = combine(x, x >> 8);
+        if (a.flags & accumulate_flag) x = combine(x, W(*out));
+        *out = T(x);
+    }
+};
+template <class T, class R> using op_band = op_bits<T, bit_kind::and_bits>;
+template <class T, class R> using op_bor = op_bits<T, bit_kind::or_bits>;
+template <class T, class R> using op_bxor = op_bits<T, bit_kind::xor_bits>;
+
+} // namespace rtune
+
+#endif
