@@ -29,14 +29,14 @@ void rtune_agenda_free(struct rtune_agenda *agenda) {
 static enum rtune_status add_kind(struct rtune_agenda *agenda, const struct rtune_problem *problem,
                                   bool by_name, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    enum rtune_data data;
+    struct rtune_recipe recipe;
     TRY(rtune_problem_check(problem, err));
     struct rtune_problem kind = rtune_problem_canonical(problem);
     kind.n = 0;
     for (size_t k = 0; k < agenda->count; k++)
         if (rtune_problem_same_kind(&agenda->kinds[k].problem, &kind)) return RTUNE_OK;
     /* What cannot be verified is not tuned. */
-    status = rtune_data_select(&kind, RTUNE_SET_EXACT, &data, err);
+    status = rtune_data_select(&kind, RTUNE_SET_EXACT, &recipe, err);
     if (status == RTUNE_UNSUPPORTED && !by_name) return RTUNE_OK;
     TRY(status);
     if (agenda->count == KINDS_MAX)

@@ -121,7 +121,8 @@ static void open_candidate(struct rtune_bench *bench, struct rtune_bench_run *ru
         .grid = rtune_grid_resolve(&c->config, run->problem.dtype, run->problem.n, dev->units,
                                    resident),
         .n = run->problem.n,
-        .output = RTUNE_RIG_OUTPUTS - 1,
+        .output = RTUNE_RIG_OUTPUT_TIMED + (uint32_t)slot,
+        .pair = rtune_data_is_pair(&run->problem),
         .dtype = run->problem.dtype,
         .cache = run->problem.cache,
     };
@@ -147,29 +148,49 @@ static enum rtune_status check_alive(const struct rtune_bench *bench, struct rtu
     return rtune_err_set(err, RTUNE_DEVICE, "the device does not answer any more");
 }
 
-/* All live candidates against one data set; no error where the set does not apply. */
+/* All live candidates against one data set, which stays in place; no error where the set does not
+ * apply. */
 static enum rtune_status verify_all(struct rtune_bench *bench, struct rtune_bench_run *run,
-                                    enum rtune_data_set set, uint64_t place, bool parts,
-                                    struct rtune_error *err) {
+                                    struct rtune_check *check, enum rtune_data_set set,
+                                    uint64_t place, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    struct rtune_check check;
+    bool parts = run->thorough && set == RTUNE_SET_EXACT;
     bench->listener.at(bench->listener.user, RTUNE_AT_INPUT);
-    status = rtune_check_begin(&check, &bench->input, &run->problem, set, place, err);
+    status = rtune_check_begin(check, &bench->input, &run->problem, set, place, err);
     if (status == RTUNE_UNSUPPORTED && set == RTUNE_SET_RANDOM) return RTUNE_OK;
     TRY(status);
     for (size_t k = 0; k < run->count; k++) {
-        if (run->candidates[k].alive) verify(bench, run, &check, k, parts);
+        if (run->candidates[k].alive) verify(bench, run, check, k, parts);
         TRY(check_alive(bench, err));
     }
-    TRY(rtune_check_end(&check, err));
 done:
     return status;
 }
 
-/* Filling and checking random data costs a pass over the input; on a cpu that is most of the time
- * there is, so beyond this size the exact data has to do. */
+/* Filling and checking random data costs two passes over the input, for bounds that grow with it
+ * until they say nothing. Beyond this size the exact data has to do. */
 static bool random_is_cheap(const struct rtune_bench *bench, uint64_t n) {
-    return bench->rig->dev->cuda || n <= UINT64_C(1) << 22;
+    return n <= (bench->rig->dev->cuda ? UINT64_C(1) << 24 : UINT64_C(1) << 22);
+}
+
+/* What the candidates left when they were timed the last time. */
+static enum rtune_status verify_timed(struct rtune_bench *bench, struct rtune_bench_run *run,
+                                      struct rtune_check *check, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    unsigned char *results = malloc((size_t)RTUNE_RIG_TIMED_MAX * RTUNE_RIG_OUTPUT_STRIDE);
+    if (results == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "results: out of memory");
+    TRY(rtune_check_collect(check, results, err));
+    for (size_t k = 0; k < run->count; k++) {
+        const struct rtune_bench_candidate *c = &run->candidates[k];
+        struct rtune_verdict verdict;
+        if (!c->alive) continue;
+        rtune_check_timed(check, &c->shot, &c->config, results + k * RTUNE_RIG_OUTPUT_STRIDE,
+                          &verdict);
+        if (verdict.reason != RTUNE_REASON_CORRECT) rtune_bench_drop(bench, run, k, &verdict);
+    }
+done:
+    free(results);
+    return status;
 }
 
 static bool any_alive(const struct rtune_bench_run *run) {
@@ -196,20 +217,24 @@ enum rtune_status rtune_bench_measure(struct rtune_bench *bench, struct rtune_be
                                       struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     const struct rtune_problem *p = &run->problem;
-    uint64_t place = rtune_rng_at(bench->rig->seed ^ 0x706f6b65, p->n) % p->n;
+    struct rtune_check check;
+    uint64_t place =
+        run->thorough ? rtune_rng_at(bench->rig->seed ^ 0x706f6b65, p->n) % p->n : p->n - 1;
     if (place == 0 && p->n > 1) place = p->n / 2;
     for (size_t k = 0; k < run->count; k++) {
         open_candidate(bench, run, k);
         TRY(check_alive(bench, err));
     }
     if (run->thorough && random_is_cheap(bench, p->n))
-        TRY(verify_all(bench, run, RTUNE_SET_RANDOM, place, false, err));
-    TRY(verify_all(bench, run, RTUNE_SET_EXACT, place, run->thorough, err));
+        TRY(verify_all(bench, run, &check, RTUNE_SET_RANDOM, place, err));
+    TRY(verify_all(bench, run, &check, RTUNE_SET_EXACT, place, err));
     TRY(make_room(run, err));
     if (!any_alive(run)) goto done;
     bench->listener.at(bench->listener.user, RTUNE_AT_BATCH);
+    TRY(rtune_check_poison(&check, err));
     TRY(rtune_rounds_take(bench, run, err));
-    TRY(verify_all(bench, run, RTUNE_SET_EXACT, p->n - 1, false, err));
+    TRY(verify_timed(bench, run, &check, err));
+    TRY(rtune_check_end(&check, err));
 done:
     return status;
 }

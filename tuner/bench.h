@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tuner/bench.h: one request's measurements on a rig: verify every candidate, time them
- * interleaved, verify them again. Knows no process and no socket: it tells a listener what it is
- * about to run, so that whoever watches knows whom to blame.
+ * interleaved, verify what they gave then. Knows no process and no socket: it tells a listener what
+ * it is about to run, so that whoever watches knows whom to blame.
  */
 #ifndef RTUNE_TUNER_BENCH_H
 #define RTUNE_TUNER_BENCH_H
@@ -10,7 +10,7 @@
 #include "tuner/check.h"
 #include "tuner/shelf.h"
 
-enum { RTUNE_BENCH_CANDIDATES = 256 };
+enum { RTUNE_BENCH_CANDIDATES = RTUNE_RIG_TIMED_MAX };
 
 struct rtune_bench_candidate {
     struct rtune_config config;

@@ -18,62 +18,79 @@ void rtune_input_free(struct rtune_input *input) {
     input->count = input->capacity = 0;
 }
 
+static bool same_data(const struct rtune_recipe *a, const struct rtune_recipe *b) {
+    return a->data == b->data && a->dtype == b->dtype;
+}
+
 /* Write the low bytes of bits into element i. */
 static enum rtune_status put(struct rtune_input *input, uint64_t i, uint64_t bits,
                              struct rtune_error *err) {
     rtune_device *dev = input->rig->dev;
-    size_t size = rtune_dtype_size(input->dtype);
-    uint32_t low = (uint32_t)bits;
-    const void *src = size == 4 ? (const void *)&low : (const void *)&bits;
+    size_t size = rtune_dtype_size(input->recipe.dtype);
     enum rtune_status status = rtune_rig_wait(input->rig, err);
     if (status != RTUNE_OK) return status;
-    return dev->ops->mem_put(dev, input->rig->input + i * size, src, size, err);
+    return dev->ops->mem_put(dev, input->rig->input + i * size, &bits, size, err);
 }
 
 enum rtune_status rtune_input_poke(struct rtune_input *input, const struct rtune_poke *poke,
                                    struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    if (input->poke.active) {
-        uint64_t i = input->poke.place;
-        TRY(put(input, i, rtune_data_element(input->data, input->dtype, input->rig->seed, i), err));
-        input->poke.active = false;
+    for (; input->poke.count > 0; input->poke.count--) {
+        uint64_t i = input->poke.place[input->poke.count - 1];
+        TRY(put(input, i, rtune_data_element(&input->recipe, input->rig->seed, i), err));
     }
-    if (!poke->active) goto done;
-    TRY(put(input, poke->place, poke->bits, err));
+    for (uint32_t k = 0; k < poke->count; k++)
+        TRY(put(input, poke->place[k], poke->bits[k], err));
     input->poke = *poke;
 done:
-    if (status != RTUNE_OK) input->filled = 0;
+    if (status != RTUNE_OK) input->filled[0] = 0;
     return status;
 }
 
-enum rtune_status rtune_input_fill(struct rtune_input *input, enum rtune_data data,
-                                   enum rtune_dtype dtype, uint64_t n, struct rtune_error *err) {
+static enum rtune_status fill_one(struct rtune_input *input, bool second, uint64_t n,
+                                  struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    uint64_t room = input->rig->input_bytes - RTUNE_RIG_SLACK;
-    if (n > room / rtune_dtype_size(dtype))
+    uint64_t *filled = &input->filled[second];
+    rtune_rig *rig = input->rig;
+    if (n <= *filled) return RTUNE_OK;
+    status = rig->ops->fill(rig, &input->recipe, second, *filled, n - *filled, err);
+    *filled = status == RTUNE_OK ? n : 0;
+    return status;
+}
+
+enum rtune_status rtune_input_fill(struct rtune_input *input, const struct rtune_recipe *recipe,
+                                   bool pair, uint64_t n, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    const struct rtune_poke none = {.count = 0};
+    uint64_t size = rtune_dtype_size(recipe->dtype);
+    uint64_t half = rtune_rig_pair_room(input->rig);
+    uint64_t room = pair ? half : input->rig->input_bytes - RTUNE_RIG_SLACK;
+    if (n > room / size)
         return rtune_err_set(err, RTUNE_INVALID, "input: %llu elements do not fit",
                              (unsigned long long)n);
-    if (input->data != data || input->dtype != dtype || input->filled == 0) {
-        input->data = data;
-        input->dtype = dtype;
-        input->filled = 0;
-        input->poke.active = false;
+    if (!same_data(&input->recipe, recipe) || input->filled[0] == 0) {
+        input->filled[0] = input->filled[1] = 0;
+        input->poke.count = 0;
     }
-    if (n <= input->filled) goto done;
-    TRY(input->rig->ops->fill(input->rig, data, dtype, input->filled, n - input->filled, err));
-    input->filled = n;
+    TRY(rtune_input_poke(input, &none, err));
+    input->recipe = *recipe;
+    /* One input is all of the memory, two are its halves. */
+    if (pair && input->filled[0] > half / size) input->filled[0] = half / size;
+    if (!pair && n > half / size) input->filled[1] = 0;
+    TRY(fill_one(input, false, n, err));
+    if (pair) TRY(fill_one(input, true, n, err));
 done:
-    if (status != RTUNE_OK) input->filled = 0;
     return status;
 }
 
 /* The entry for n, or the longest below it; NULL if none. */
-static const struct rtune_input_entry *
-nearest(const struct rtune_input *input, enum rtune_data data, enum rtune_dtype dtype, uint64_t n) {
+static const struct rtune_input_entry *nearest(const struct rtune_input *input,
+                                               const struct rtune_recipe *recipe, uint64_t n) {
     const struct rtune_input_entry *best = NULL;
     for (size_t k = 0; k < input->count; k++) {
         const struct rtune_input_entry *e = &input->entries[k];
-        if (e->data == data && e->dtype == dtype && e->n <= n && (best == NULL || e->n > best->n))
+        if (same_data(&e->recipe, recipe) && e->recipe.fold == recipe->fold && e->n <= n &&
+            (best == NULL || e->n > best->n))
             best = e;
     }
     return best;
@@ -93,21 +110,20 @@ static enum rtune_status keep(struct rtune_input *input, const struct rtune_inpu
     return RTUNE_OK;
 }
 
-enum rtune_status rtune_input_words(struct rtune_input *input, enum rtune_data data,
-                                    enum rtune_dtype dtype, uint64_t n,
-                                    struct rtune_data_words *words, struct rtune_error *err) {
+enum rtune_status rtune_input_words(struct rtune_input *input, const struct rtune_recipe *recipe,
+                                    uint64_t n, struct rtune_data_words *words,
+                                    struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    struct rtune_input_entry made = {.data = data, .dtype = dtype, .n = n};
-    const struct rtune_input_entry *known = nearest(input, data, dtype, n);
+    struct rtune_input_entry made = {.recipe = *recipe, .n = n};
+    const struct rtune_input_entry *known = nearest(input, recipe, n);
     uint64_t first = 0;
-    rtune_data_words_init(&made.words, data);
+    rtune_data_words_init(&made.words, recipe->fold);
     if (known != NULL) {
         made.words = known->words;
         first = known->n;
     }
     if (first < n) {
-        TRY(input->rig->ops->reference(input->rig, data, dtype, first, n - first, &made.words,
-                                       err));
+        TRY(input->rig->ops->reference(input->rig, recipe, first, n - first, &made.words, err));
         TRY(keep(input, &made, err));
     }
     *words = made.words;

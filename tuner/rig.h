@@ -16,9 +16,14 @@
 #include "tuner/data.h"
 
 enum {
-    RTUNE_RIG_OUTPUTS = 4, /* outputs, each of which has a stride of its own */
+    /* Outputs, each of which has a stride of its own: two to verify with, one for the rig's own
+       launches, then one for each candidate that is timed. */
+    RTUNE_RIG_OUTPUT_OWN = 2,
+    RTUNE_RIG_OUTPUT_TIMED = 3,
+    RTUNE_RIG_TIMED_MAX = 256,
+    RTUNE_RIG_OUTPUTS = RTUNE_RIG_OUTPUT_TIMED + RTUNE_RIG_TIMED_MAX,
     RTUNE_RIG_OUTPUT_STRIDE = 256,
-    RTUNE_RIG_SLACK = 256 /* bytes of the input beyond what was asked for */
+    RTUNE_RIG_SLACK = 256 /* bytes of each input beyond what was asked for */
 };
 
 /* One reduction to launch. */
@@ -27,6 +32,8 @@ struct rtune_shot {
     uint32_t grid;
     uint64_t n;
     uint64_t first;  /* element of the input it starts at */
+    uint64_t first2; /* of the second input */
+    bool pair;       /* there is a second input */
     uint32_t output; /* of RTUNE_RIG_OUTPUTS */
     enum rtune_dtype dtype;
     enum rtune_cache cache;
@@ -36,12 +43,12 @@ struct rtune_shot {
 typedef struct rtune_rig rtune_rig;
 struct rtune_rig_ops {
     void (*close)(rtune_rig *rig);
-    /* Elements [first, first + n) of the generator into the same places of the input; done on
+    /* Elements [first, first + n) of the generator into the same places of an input; done on
      * return. */
-    enum rtune_status (*fill)(rtune_rig *rig, enum rtune_data data, enum rtune_dtype dtype,
+    enum rtune_status (*fill)(rtune_rig *rig, const struct rtune_recipe *recipe, bool second,
                               uint64_t first, uint64_t n, struct rtune_error *err);
     /* Add the elements [first, first + n) to words; done on return. */
-    enum rtune_status (*reference)(rtune_rig *rig, enum rtune_data data, enum rtune_dtype dtype,
+    enum rtune_status (*reference)(rtune_rig *rig, const struct rtune_recipe *recipe,
                                    uint64_t first, uint64_t n, struct rtune_data_words *words,
                                    struct rtune_error *err);
     /* Bring the caches into the shot's state, launch it, and give the time of one launch in us. */
@@ -65,11 +72,16 @@ struct rtune_rig {
     uint64_t seed;        /* of the generator */
     unsigned char *input; /* device memory, aligned to 256 */
     uint64_t input_bytes;
+    unsigned char *second; /* the second input of a pair: the upper half of the same memory */
     unsigned char *output; /* RTUNE_RIG_OUTPUTS of RTUNE_RIG_OUTPUT_STRIDE bytes */
     void *workspace;
 };
 
-/* Allocate everything for inputs of at most input_bytes on an open device, which is borrowed. */
+/* Bytes that one of two inputs has room for. */
+uint64_t rtune_rig_pair_room(const rtune_rig *rig);
+
+/* Allocate everything for inputs of at most input_bytes (of a pair: both together) on an open
+ * device, which is borrowed. */
 enum rtune_status rtune_rig_open(rtune_device *dev, uint64_t input_bytes, uint64_t seed,
                                  rtune_rig **rig, struct rtune_error *err);
 void rtune_rig_close(rtune_rig *rig); /* NULL is accepted */

@@ -32,8 +32,8 @@ enum {
 
 struct cpu_rig {
     struct rtune_rig base;
-    uint64_t touched; /* bytes of the input that were written, so that they are not the zero page */
-    uint64_t *other;  /* for displacing caches; made on first use */
+    uint64_t touched[2]; /* bytes of each input that were written: they are not the zero page */
+    uint64_t *other;     /* for displacing caches; made on first use */
     size_t other_bytes;
     uint64_t flush_max;
     rtune_kernel *kernel; /* the default sum: reads other, and gives the floor */
@@ -77,7 +77,7 @@ static enum rtune_status read_other(struct cpu_rig *rig, struct rtune_error *err
     TRY(need_kernel(rig, err));
     struct rtune_launch_request request = {
         .args = {.in = rig->other,
-                 .out = rtune_rig_output(&rig->base, 0),
+                 .out = rtune_rig_output(&rig->base, RTUNE_RIG_OUTPUT_OWN),
                  .workspace = rig->base.workspace,
                  .n = rig->other_bytes / sizeof(*rig->other),
                  .scale = 1.0},
@@ -118,12 +118,15 @@ static bool flush_lines(unsigned char *p, uint64_t bytes) {
 }
 #endif
 
-/* Write what was never written, so that reading it reads memory. */
-static void touch(struct cpu_rig *rig, uint64_t bytes) {
-    bytes = rtune_min_u64(bytes, rig->base.input_bytes);
-    if (bytes <= rig->touched) return;
-    memset(rig->base.input + rig->touched, 0, (size_t)(bytes - rig->touched));
-    rig->touched = bytes;
+/* Write what may never have been written, without a change, so that reading it reads memory. */
+static void touch(volatile unsigned char *input, uint64_t *touched, uint64_t bytes) {
+    for (; *touched < bytes; *touched += PAGE)
+        input[*touched] = input[*touched];
+}
+
+/* Bytes of one input. */
+static uint64_t room(const struct cpu_rig *rig, const struct rtune_shot *shot) {
+    return shot->pair ? rtune_rig_pair_room(&rig->base) : rig->base.input_bytes;
 }
 
 /* Bytes from one repeated call's input to the next's. */
@@ -136,7 +139,7 @@ static uint64_t repeats(const struct cpu_rig *rig, const struct rtune_shot *shot
     if (shot->expect_us <= 0 || shot->expect_us >= SAMPLE_US) return 1;
     double wanted = (double)SAMPLE_US / shot->expect_us;
     uint64_t count = wanted >= REPEATS_MAX ? REPEATS_MAX : (uint64_t)wanted + 1;
-    return rtune_max_u64(rtune_min_u64(count, rig->base.input_bytes / region(shot)), 1);
+    return rtune_max_u64(rtune_min_u64(count, room(rig, shot) / region(shot)), 1);
 }
 
 static enum rtune_status bring_caches(struct cpu_rig *rig, const struct rtune_shot *shot,
@@ -144,14 +147,18 @@ static enum rtune_status bring_caches(struct cpu_rig *rig, const struct rtune_sh
     enum rtune_status status = RTUNE_OK;
     uint64_t bytes = region(shot) * count;
     if (shot->cache == RTUNE_WARM) return rtune_rig_launch(&rig->base, shot, err);
-    touch(rig, bytes);
+    bytes = rtune_min_u64(bytes, room(rig, shot));
+    touch(rig->base.input, &rig->touched[0], bytes);
+    if (shot->pair) touch(rig->base.second, &rig->touched[1], bytes);
     if (shot->cache == RTUNE_DIRTY) {
         TRY(need_other(rig, err));
         memset(rig->other, 2, rig->other_bytes);
         goto done;
     }
-    bytes = rtune_min_u64(bytes, rig->base.input_bytes);
-    if (bytes > rig->flush_max || flush_lines(rig->base.input, bytes)) goto done;
+    if (bytes > rig->flush_max) goto done;
+    if (flush_lines(rig->base.input, bytes) &&
+        (!shot->pair || flush_lines(rig->base.second, bytes)))
+        goto done;
     TRY(read_other(rig, err));
 done:
     return status;
@@ -159,26 +166,25 @@ done:
 
 /* ---- the interface --------------------------------------------------------------------------- */
 
-static enum rtune_status cpu_fill(rtune_rig *base, enum rtune_data data, enum rtune_dtype dtype,
+static enum rtune_status cpu_fill(rtune_rig *base, const struct rtune_recipe *recipe, bool second,
                                   uint64_t first, uint64_t n, struct rtune_error *err) {
-    struct cpu_rig *rig = self(base);
-    size_t size = rtune_dtype_size(dtype);
+    size_t size = rtune_dtype_size(recipe->dtype);
+    unsigned char *input = second ? base->second : base->input;
+    uint64_t seed = second ? rtune_data_second_seed(base->seed) : base->seed;
     (void)err;
     for (uint64_t i = first; i < first + n; i++) {
-        uint64_t bits = rtune_data_element(data, dtype, base->seed, i);
-        uint32_t low = (uint32_t)bits;
-        memcpy(base->input + i * size, size == 4 ? (const void *)&low : (const void *)&bits, size);
+        uint64_t bits = rtune_data_element(recipe, seed, i);
+        memcpy(input + i * size, &bits, size); /* little-endian: the low bytes are the element */
     }
-    rig->touched = rtune_max_u64(rig->touched, (first + n) * size);
     return RTUNE_OK;
 }
 
-static enum rtune_status cpu_reference(rtune_rig *base, enum rtune_data data,
-                                       enum rtune_dtype dtype, uint64_t first, uint64_t n,
-                                       struct rtune_data_words *words, struct rtune_error *err) {
+static enum rtune_status cpu_reference(rtune_rig *base, const struct rtune_recipe *recipe,
+                                       uint64_t first, uint64_t n, struct rtune_data_words *words,
+                                       struct rtune_error *err) {
     (void)err;
     for (uint64_t i = first; i < first + n; i++)
-        rtune_data_words_add(words, data, dtype, base->seed, i);
+        rtune_data_words_add(words, recipe, base->seed, i, i);
     return RTUNE_OK;
 }
 
@@ -188,11 +194,13 @@ static enum rtune_status cpu_timed(rtune_rig *base, const struct rtune_shot *sho
     struct cpu_rig *rig = self(base);
     uint64_t count = repeats(rig, shot), step = region(shot) / rtune_dtype_size(shot->dtype);
     struct rtune_shot call = *shot;
+    if (shot->cache == RTUNE_WARM) step = 0;
     TRY(bring_caches(rig, shot, count, err));
     uint64_t start = rtune_clock_ns();
-    for (uint64_t j = 0; j < count; j++) {
+    for (uint64_t j = count; j-- > 0;) { /* the shot's own input last: its result stays */
+        call.first = shot->first + j * step;
+        call.first2 = shot->first2 + j * step;
         TRY(rtune_rig_launch(base, &call, err));
-        if (shot->cache != RTUNE_WARM) call.first += step;
     }
     *us = (double)(rtune_clock_ns() - start) / 1000.0 / (double)count;
 done:
@@ -221,6 +229,7 @@ static enum rtune_status cpu_floor(rtune_rig *base, double *us, struct rtune_err
     const struct rtune_shot shot = {.kernel = rig->kernel,
                                     .grid = 1,
                                     .n = 1,
+                                    .output = RTUNE_RIG_OUTPUT_OWN,
                                     .dtype = floor_problem.dtype,
                                     .cache = RTUNE_COLD,
                                     .expect_us = 1};

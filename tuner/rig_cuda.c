@@ -8,19 +8,18 @@
 
 #include "base/num.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Parameters of the support kernels: kernels/device/support.cuh. */
 struct fill_args {
     void *out;
     uint64_t first, n, seed;
-    uint32_t data, reserved;
+    uint32_t data, dtype;
 };
 struct reference_args {
     uint64_t *words;
     uint64_t first, n, seed;
-    uint32_t data, reserved;
+    uint32_t data, dtype, fold, reserved;
 };
 struct read_args {
     const void *in;
@@ -48,13 +47,9 @@ enum {
     TURNS_SPACER = 25000 /* 50 us or more: longer than the host takes to enqueue a sample */
 };
 
-enum fill_dtype { FILL_F32, FILL_F64, FILL_I32, FILL_I64, FILL_COUNT };
-static const char *const fill_suffix[FILL_COUNT] = {"f32", "f64", "i32", "i64"};
-
 struct cuda_rig {
     struct rtune_rig base;
-    rtune_kernel *fill[FILL_COUNT], *reference[FILL_COUNT];
-    rtune_kernel *read, *spin, *empty;
+    rtune_kernel *fill, *reference, *read, *spin, *empty;
     void *written, *flush; /* two buffers of flush_bytes: one is written, the other read */
     size_t flush_bytes;
     uint64_t *words;    /* device */
@@ -63,27 +58,6 @@ struct cuda_rig {
 };
 
 static struct cuda_rig *self(rtune_rig *rig) { return (struct cuda_rig *)rig; }
-
-static enum rtune_status dtype_index(enum rtune_dtype dtype, enum fill_dtype *index,
-                                     struct rtune_error *err) {
-    switch (dtype) {
-    case RTUNE_F32:
-        *index = FILL_F32;
-        return RTUNE_OK;
-    case RTUNE_F64:
-        *index = FILL_F64;
-        return RTUNE_OK;
-    case RTUNE_I32:
-        *index = FILL_I32;
-        return RTUNE_OK;
-    case RTUNE_I64:
-        *index = FILL_I64;
-        return RTUNE_OK;
-    default:
-        return rtune_err_set(err, RTUNE_UNSUPPORTED, "support kernels: none for %s",
-                             rtune_dtype_name(dtype));
-    }
-}
 
 static enum rtune_status support(struct cuda_rig *rig, const rtune_kernel *kernel, uint64_t work,
                                  void *args, struct rtune_error *err) {
@@ -109,34 +83,37 @@ static enum rtune_status read_flush(struct cuda_rig *rig, struct rtune_error *er
 
 /* ---- inputs and references ------------------------------------------------------------------- */
 
-static enum rtune_status cuda_fill(rtune_rig *base, enum rtune_data data, enum rtune_dtype dtype,
+static enum rtune_status cuda_fill(rtune_rig *base, const struct rtune_recipe *recipe, bool second,
                                    uint64_t first, uint64_t n, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct cuda_rig *rig = self(base);
-    enum fill_dtype index = FILL_F32;
-    TRY(dtype_index(dtype, &index, err));
-    struct fill_args args = {.out = base->input + first * rtune_dtype_size(dtype),
+    unsigned char *input = second ? base->second : base->input;
+    struct fill_args args = {.out = input + first * rtune_dtype_size(recipe->dtype),
                              .first = first,
                              .n = n,
-                             .seed = base->seed,
-                             .data = (uint32_t)data};
-    TRY(support(rig, rig->fill[index], n, &args, err));
+                             .seed = second ? rtune_data_second_seed(base->seed) : base->seed,
+                             .data = recipe->data,
+                             .dtype = (uint32_t)recipe->dtype};
+    TRY(support(rig, rig->fill, n, &args, err));
     TRY(rtune_rig_wait(base, err));
 done:
     return status;
 }
 
-static enum rtune_status cuda_reference(rtune_rig *base, enum rtune_data data,
-                                        enum rtune_dtype dtype, uint64_t first, uint64_t n,
-                                        struct rtune_data_words *words, struct rtune_error *err) {
+static enum rtune_status cuda_reference(rtune_rig *base, const struct rtune_recipe *recipe,
+                                        uint64_t first, uint64_t n, struct rtune_data_words *words,
+                                        struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct cuda_rig *rig = self(base);
-    enum fill_dtype index = FILL_F32;
-    TRY(dtype_index(dtype, &index, err));
     TRY(base->dev->ops->mem_put(base->dev, rig->words, words->word, sizeof(words->word), err));
-    struct reference_args args = {
-        .words = rig->words, .first = first, .n = n, .seed = base->seed, .data = (uint32_t)data};
-    TRY(support(rig, rig->reference[index], n, &args, err));
+    struct reference_args args = {.words = rig->words,
+                                  .first = first,
+                                  .n = n,
+                                  .seed = base->seed,
+                                  .data = recipe->data,
+                                  .dtype = (uint32_t)recipe->dtype,
+                                  .fold = recipe->fold};
+    TRY(support(rig, rig->reference, n, &args, err));
     TRY(rtune_rig_wait(base, err));
     TRY(base->dev->ops->mem_get(base->dev, words->word, rig->words, sizeof(words->word), err));
 done:
@@ -239,10 +216,8 @@ static void cuda_close(rtune_rig *base) {
     const struct rtune_device_ops *ops = base->dev->ops;
     if (rig->first != NULL) ops->event_destroy(base->dev, rig->first);
     if (rig->last != NULL) ops->event_destroy(base->dev, rig->last);
-    for (size_t k = 0; k < FILL_COUNT; k++) {
-        close_kernel(rig, rig->fill[k]);
-        close_kernel(rig, rig->reference[k]);
-    }
+    close_kernel(rig, rig->fill);
+    close_kernel(rig, rig->reference);
     close_kernel(rig, rig->read);
     close_kernel(rig, rig->spin);
     close_kernel(rig, rig->empty);
@@ -257,13 +232,8 @@ static void cuda_close(rtune_rig *base) {
 static enum rtune_status open_kernels(struct cuda_rig *rig, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     rtune_device *dev = rig->base.dev;
-    for (size_t k = 0; k < FILL_COUNT; k++) {
-        char name[48];
-        snprintf(name, sizeof(name), "rtune_support_fill_%s", fill_suffix[k]);
-        TRY(dev->ops->support_open(dev, name, &rig->fill[k], err));
-        snprintf(name, sizeof(name), "rtune_support_reference_%s", fill_suffix[k]);
-        TRY(dev->ops->support_open(dev, name, &rig->reference[k], err));
-    }
+    TRY(dev->ops->support_open(dev, "rtune_support_fill", &rig->fill, err));
+    TRY(dev->ops->support_open(dev, "rtune_support_reference", &rig->reference, err));
     TRY(dev->ops->support_open(dev, "rtune_support_read", &rig->read, err));
     TRY(dev->ops->support_open(dev, "rtune_support_spin", &rig->spin, err));
     TRY(dev->ops->support_open(dev, "rtune_support_empty", &rig->empty, err));

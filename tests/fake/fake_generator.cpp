@@ -17,28 +17,20 @@ template <class A> A read(const void *params) {
     return args;
 }
 
-template <class D> void fill(const rtune_support_fill_args &a) {
-    typename D::type *out = static_cast<typename D::type *>(a.out);
-    for (rtune_s_u64 i = 0; i < a.n; i++)
-        out[i] = rtune_support_value<D>(a.data, a.seed, a.first + i);
-}
-
-template <class D> void reference(const rtune_support_reference_args &a) {
-    rtune_support_words words = {{a.data == 4 ? ~0ull : 0ull, 0, 0, 0, 0, 0, 0, 0}};
-    for (rtune_s_u64 i = 0; i < a.n; i++)
-        rtune_support_count<D>(&words, a.data, a.seed, a.first + i);
-    if (a.data == 4) {
-        if (words.word[0] < a.words[0]) a.words[0] = words.word[0];
-        if (words.word[1] > a.words[1]) a.words[1] = words.word[1];
-        return;
+void fill(const rtune_support_fill_args &a) {
+    const size_t size = rtune_support_bits(a.dtype) / 8;
+    unsigned char *out = static_cast<unsigned char *>(a.out);
+    for (rtune_s_u64 i = 0; i < a.n; i++) {
+        const rtune_s_u64 x = rtune_support_element(a.dtype, a.data, a.seed, a.first + i);
+        std::memcpy(out + i * size, &x, size); /* little-endian: the low bytes are the element */
     }
-    for (int j = 0; j < 8; j++)
-        a.words[j] += words.word[j];
 }
 
-template <class D> void run(fake_support_kind kind, const void *params) {
-    if (kind == FAKE_SUPPORT_FILL) fill<D>(read<rtune_support_fill_args>(params));
-    if (kind == FAKE_SUPPORT_REFERENCE) reference<D>(read<rtune_support_reference_args>(params));
+/* Counting goes on from what the words hold. */
+void reference(const rtune_support_reference_args &a) {
+    const rtune_support_recipe recipe = {a.dtype, a.data, a.fold};
+    for (rtune_s_u64 i = 0; i < a.n; i++)
+        rtune_support_count(a.words, recipe, a.seed, a.first + i, a.first + i);
 }
 
 } // namespace
@@ -59,13 +51,12 @@ size_t fake_support_param_bytes(fake_support_kind kind) {
     return 0;
 }
 
-void fake_support_describe(fake_support_kind kind, fake_support_dtype dtype, const void *params,
-                           fake_support_call *call) {
+void fake_support_describe(fake_support_kind kind, const void *params, fake_support_call *call) {
     *call = fake_support_call{nullptr, 0, nullptr, 0, 0};
     if (kind == FAKE_SUPPORT_FILL) {
         const auto a = read<rtune_support_fill_args>(params);
         call->out = a.out;
-        call->out_bytes = a.n * (dtype == FAKE_SUPPORT_F64 || dtype == FAKE_SUPPORT_I64 ? 8 : 4);
+        call->out_bytes = a.n * (rtune_support_bits(a.dtype) / 8);
     } else if (kind == FAKE_SUPPORT_REFERENCE) {
         const auto a = read<rtune_support_reference_args>(params);
         call->out = a.words;
@@ -79,17 +70,7 @@ void fake_support_describe(fake_support_kind kind, fake_support_dtype dtype, con
     }
 }
 
-void fake_support_do(fake_support_kind kind, fake_support_dtype dtype, const void *params) {
-    switch (dtype) {
-    case FAKE_SUPPORT_F32:
-        return run<rtune_support_f32>(kind, params);
-    case FAKE_SUPPORT_F64:
-        return run<rtune_support_f64>(kind, params);
-    case FAKE_SUPPORT_I32:
-        return run<rtune_support_i32>(kind, params);
-    case FAKE_SUPPORT_I64:
-        return run<rtune_support_i64>(kind, params);
-    case FAKE_SUPPORT_NO_DTYPE:
-        return;
-    }
+void fake_support_do(fake_support_kind kind, const void *params) {
+    if (kind == FAKE_SUPPORT_FILL) fill(read<rtune_support_fill_args>(params));
+    if (kind == FAKE_SUPPORT_REFERENCE) reference(read<rtune_support_reference_args>(params));
 }

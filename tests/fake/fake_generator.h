@@ -20,13 +20,6 @@ enum fake_support_kind {
     FAKE_SUPPORT_SPIN,
     FAKE_SUPPORT_EMPTY
 };
-enum fake_support_dtype {
-    FAKE_SUPPORT_F32,
-    FAKE_SUPPORT_F64,
-    FAKE_SUPPORT_I32,
-    FAKE_SUPPORT_I64,
-    FAKE_SUPPORT_NO_DTYPE
-};
 
 /* What a launch with these parameters touches. */
 struct fake_support_call {
@@ -39,11 +32,10 @@ struct fake_support_call {
 
 /* Bytes of the one parameter. */
 size_t fake_support_param_bytes(enum fake_support_kind kind);
-void fake_support_describe(enum fake_support_kind kind, enum fake_support_dtype dtype,
-                           const void *params, struct fake_support_call *call);
+void fake_support_describe(enum fake_support_kind kind, const void *params,
+                           struct fake_support_call *call);
 /* Do it; the memory that describe told must be there. */
-void fake_support_do(enum fake_support_kind kind, enum fake_support_dtype dtype,
-                     const void *params);
+void fake_support_do(enum fake_support_kind kind, const void *params);
 
 #ifdef __cplusplus
 }

@@ -63,9 +63,9 @@ struct fake_module {
 struct fake_shape {
     bool reduction; /* else a support kernel */
     enum fake_support_kind support;
-    enum fake_support_dtype support_dtype;
     enum rtune_op op;
-    enum rtune_dtype dtype;
+    enum rtune_dtype dtype, result; /* kernels that are equal to the bit share a name: of one of
+                                       their types each */
     enum rtune_acc acc;
     enum rtune_mode mode;
     enum rtune_nan nan_rule;
@@ -73,6 +73,8 @@ struct fake_shape {
     enum rtune_load load;
     enum rtune_finish finish;
     enum rtune_map map;
+    enum rtune_variant variant;
+    unsigned extra;
     bool second; /* of two kernels */
     size_t param_bytes;
 };
@@ -275,10 +277,10 @@ int fake_function_resident(const struct fake_function *function, int block);
 void fake_touch(int device, const void *from, size_t size, bool write);
 void fake_modules_clear(struct fake_context *context);
 /* Result of the same reduction over the same bytes, if it is known; and what makes it unknown. */
-bool fake_memo_find(const struct fake_shape *shape, const void *in, size_t size,
-                    unsigned char result[8]);
-void fake_memo_keep(const struct fake_shape *shape, const void *in, size_t size,
-                    const unsigned char result[8]);
+bool fake_memo_find(const struct fake_shape *shape, const struct rtune_kernel_args *args,
+                    size_t size, unsigned char result[16]);
+void fake_memo_keep(const struct fake_shape *shape, const struct rtune_kernel_args *args,
+                    size_t size, const unsigned char result[16]);
 void fake_written(const void *from, size_t size);
 
 #endif /* RTUNE_TESTS_FAKE_FAKE_INT_H */

@@ -37,14 +37,13 @@ static const struct word dtype_words[] = {
     {"i32", RTUNE_I32}, {"u32", RTUNE_U32},   {"i64", RTUNE_I64}, {"u64", RTUNE_U64},
     {"f16", RTUNE_F16}, {"bf16", RTUNE_BF16}, {"f32", RTUNE_F32}, {"f64", RTUNE_F64},
     {NULL, 0}};
-static const struct word acc_words[] = {{"wide", RTUNE_WIDE}, {"native", RTUNE_NATIVE}, {NULL, 0}};
-static const struct word mode_words[] = {{"plain", RTUNE_PLAIN},
-                                         {"kahan", RTUNE_KAHAN},
+static const struct word mode_words[] = {{"kahan", RTUNE_KAHAN},
                                          {"reproducible", RTUNE_REPRODUCIBLE},
                                          {"fixed", RTUNE_FIXED},
                                          {NULL, 0}};
-static const struct word nan_words[] = {
-    {"propagate", RTUNE_NAN_PROPAGATE}, {"ignore", RTUNE_NAN_IGNORE}, {NULL, 0}};
+static const struct word nan_words[] = {{"ignore", RTUNE_NAN_IGNORE}, {NULL, 0}};
+static const struct word variant_words[] = {
+    {"cascaded", RTUNE_CASCADED}, {"bulk", RTUNE_BULK}, {NULL, 0}};
 static const struct word load_words[] = {{"plain", RTUNE_LOAD_PLAIN},
                                          {"noncoherent", RTUNE_LOAD_NONCOHERENT},
                                          {"noallocate", RTUNE_LOAD_NOALLOCATE},
@@ -85,23 +84,38 @@ static long take_number(const char **text, char letter) {
     return value;
 }
 
+/* "_cascaded4" or "_bulk3" at the end of a name: a variant and what is extra; neither for most. */
+static bool take_extra(const char *text, struct fake_shape *shape) {
+    for (const struct word *w = variant_words; *text && w->text; w++) {
+        const size_t length = strlen(w->text);
+        if (strncmp(w->text, text, length) != 0) continue;
+        shape->variant = (enum rtune_variant)w->value;
+        shape->extra = (unsigned)strtoul(text + length, NULL, 10);
+        return strspn(text + length, "0123456789") == strlen(text + length);
+    }
+    return *text == '\0';
+}
+
+/* rtune_<op>[_<mode>|_ignore]_<type of elements>_<type of the result>_b<block>_v<vectors>_<load>_
+ * <finish>_<map>_o<occupancy>[_<variant><extra>] */
 static bool parse_reduction(const char *text, struct fake_shape *shape) {
-    int op = take_word(&text, op_words), dtype = take_word(&text, dtype_words);
-    int acc = take_word(&text, acc_words), mode = take_word(&text, mode_words);
-    int nan_rule = take_word(&text, nan_words);
+    int op = take_word(&text, op_words);
+    int mode = take_word(&text, mode_words), nan_rule = take_word(&text, nan_words);
+    int dtype = take_word(&text, dtype_words), result = take_word(&text, dtype_words);
     long block = take_number(&text, 'b'), vectors = take_number(&text, 'v');
     int load = take_word(&text, load_words), finish = take_word(&text, finish_words);
     int map = take_word(&text, map_words);
     long resident = take_number(&text, 'o');
-    if (op < 0 || dtype < 0 || acc < 0 || mode < 0 || nan_rule < 0 || block < 1 || vectors < 1 ||
-        load < 0 || finish < 0 || map < 0 || resident < 0 || *text)
+    if (op < 0 || dtype < 0 || result < 0 || block < 1 || vectors < 1 || load < 0 || finish < 0 ||
+        map < 0 || resident < 0 || !take_extra(text, shape))
         return false;
     shape->reduction = true;
     shape->op = (enum rtune_op)op;
     shape->dtype = (enum rtune_dtype)dtype;
-    shape->acc = (enum rtune_acc)acc;
-    shape->mode = (enum rtune_mode)mode;
-    shape->nan_rule = (enum rtune_nan)nan_rule;
+    shape->result = (enum rtune_dtype)result;
+    shape->acc = result == dtype ? RTUNE_NATIVE : RTUNE_WIDE;
+    shape->mode = mode < 0 ? RTUNE_PLAIN : (enum rtune_mode)mode;
+    shape->nan_rule = nan_rule < 0 ? RTUNE_NAN_PROPAGATE : (enum rtune_nan)nan_rule;
     shape->block = (unsigned)block;
     shape->vectors = (unsigned)vectors;
     shape->load = (enum rtune_load)load;
@@ -117,17 +131,9 @@ static bool parse_support(const char *text, struct fake_shape *shape) {
         {"fill", FAKE_SUPPORT_FILL},   {"reference", FAKE_SUPPORT_REFERENCE},
         {"read", FAKE_SUPPORT_READ},   {"spin", FAKE_SUPPORT_SPIN},
         {"empty", FAKE_SUPPORT_EMPTY}, {NULL, 0}};
-    static const struct word dtypes[] = {{"f32", FAKE_SUPPORT_F32},
-                                         {"f64", FAKE_SUPPORT_F64},
-                                         {"i32", FAKE_SUPPORT_I32},
-                                         {"i64", FAKE_SUPPORT_I64},
-                                         {NULL, 0}};
-    int kind = take_word(&text, kinds), dtype = FAKE_SUPPORT_NO_DTYPE;
-    if (kind == FAKE_SUPPORT_FILL || kind == FAKE_SUPPORT_REFERENCE)
-        dtype = take_word(&text, dtypes);
-    if (kind < 0 || dtype < 0 || *text) return false;
+    int kind = take_word(&text, kinds);
+    if (kind < 0 || *text) return false;
     shape->support = (enum fake_support_kind)kind;
-    shape->support_dtype = (enum fake_support_dtype)dtype;
     shape->param_bytes = fake_support_param_bytes(shape->support);
     return shape->param_bytes <= FAKE_PARAM_MAX;
 }
@@ -186,9 +192,9 @@ CUresult fake_launch_check(const struct fake_stream *stream, const struct fake_o
         return CUDA_ERROR_INVALID_VALUE;
     }
     memcpy(&args, op->params, sizeof args);
-    if (args.reserved < 1 || args.reserved > RTUNE_GRID_MAX ||
-        (!shape->second && args.reserved != op->grid)) {
-        fake_problem("%s: told of %u blocks", op->function->name, (unsigned)args.reserved);
+    if (args.partials < 1 || args.partials > RTUNE_GRID_MAX ||
+        (!shape->second && args.partials != op->grid)) {
+        fake_problem("%s: told of %u blocks", op->function->name, (unsigned)args.partials);
         return CUDA_ERROR_INVALID_VALUE;
     }
     const char *problem = argument_problem(stream->context, shape, &args);
@@ -212,8 +218,8 @@ static bool is_first_of_two(struct fake_context *context, const struct fake_op *
     unsigned char *partials = (unsigned char *)args.workspace + RTUNE_WORKSPACE_HEADER +
                               (size_t)RTUNE_GRID_MAX * RTUNE_WORKSPACE_SLOT;
     if (shape->second) memcpy(word, partials, sizeof word);
-    if (shape->second && (word[0] != magic || word[1] != args.reserved)) {
-        fake_problem("%s: there are no %u partials", op->function->name, (unsigned)args.reserved);
+    if (shape->second && (word[0] != magic || word[1] != args.partials)) {
+        fake_problem("%s: there are no %u partials", op->function->name, (unsigned)args.partials);
         context->broken = CUDA_ERROR_ILLEGAL_ADDRESS;
     }
     memset(partials, 0xcd, (size_t)op->grid * RTUNE_WORKSPACE_PARTIAL);

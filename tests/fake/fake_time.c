@@ -113,7 +113,7 @@ static double reduction_us(int device, const struct fake_op *op) {
 static double support_us(const struct fake_op *op) {
     const struct fake_shape *shape = &op->function->shape;
     struct fake_support_call call;
-    fake_support_describe(shape->support, shape->support_dtype, op->params, &call);
+    fake_support_describe(shape->support, op->params, &call);
     return (double)(call.in_bytes + call.out_bytes) / memory_bytes_per_us +
            (double)call.turns * spin_us_per_turn;
 }

@@ -407,10 +407,10 @@ static void test_options(void **state) {
     f.options.device = "";
     refuse(RTUNE_INVALID, "device");
     f.options.device = "cpu";
-    struct rtune_problem dot = RTUNE_PROBLEM(RTUNE_DOT, RTUNE_F32, 0);
-    f.options.problems = &dot;
+    struct rtune_problem undefined = RTUNE_PROBLEM(RTUNE_BAND, RTUNE_F32, 0);
+    f.options.problems = &undefined;
     f.options.problem_count = 1;
-    refuse(RTUNE_UNSUPPORTED, "dot");
+    refuse(RTUNE_UNSUPPORTED, "band");
     f.options.problems = kinds;
     f.options.space_file = "/nowhere.yaml";
     refuse(RTUNE_NOT_FOUND, "/nowhere.yaml");
