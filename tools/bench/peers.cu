@@ -1,323 +1,420 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tools/bench/peers.cu: librtune (tuned, and built-in only) beside cub::DeviceReduce, interleaved
-// in one process, on a cold input: L2 holds other, clean data. Uses the public interface of
-// librtune alone.
+// tools/bench/peers.cu: librtune (tuned, and built-in only) beside CUB, thrust and cuBLAS,
+// interleaved in one process. A result that differs between the libraries ends the program.
 //
-//   bench_peers [--op sum] [--dtype f32] [--from 6] [--to 32] [--samples 41] [--db FILE]
-//
-// One CSV line a size: op,dtype,n,cache,tuned_us,default_us,cub_us,floor_us,config. Times are
-// medians; CUB's are bimodal, so its lower mode is given: the median of its faster half. floor = an
-// empty kernel between the same events + bytes / the best read rate that any of the three reached
-// in this run. Comment lines (#) tell device, driver, commit and the tuner's figure for each size.
+// One CSV line a cell and peer, as tools/bench/report.py reads them. Times are medians; CUB's are
+// bimodal, so its lower mode is given: the median of its faster half. floor = an empty kernel
+// between the same events + bytes / the best read rate that any kernel reached in this run; 0 where
+// the input is not cold, or the peer is one that waits: beside thrust, all times end with the
+// result on the host. The norm of cuBLAS is beside our sumsq and the root of it.
+#include "tools/bench/bench_peer.cuh"
 
-#include <cub/cub.cuh>
-#include <cuda_runtime.h>
+#include <cuda_fp16.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <string>
-#include <vector>
 
-#include "rtune/rtune.h"
+using namespace bench;
 
 namespace {
 
-void check_cuda(cudaError_t e, const char *what, int line) {
-    if (e == cudaSuccess) return;
-    std::fprintf(stderr, "bench_peers: line %d: %s: %s\n", line, what, cudaGetErrorString(e));
-    std::exit(1);
-}
-#define CUDA(x) check_cuda((x), #x, __LINE__)
+constexpr const char *usage =
+    "usage: bench_peers [--ops sum,min,max,argmin,argmax,asum,dot,sumsq] [--dtypes i8,...,f64]\n"
+    "    [--from 6] [--to 33] [--states cold,dirty,warm] [--offsets 0,1] [--odd 1]\n"
+    "    [--peers cub,thrust,cublas] [--samples 31] [--db FILE] [--run NAME] [--commit ID]\n"
+    "    [--driver VERSION]\n"
+    "Sizes are 2^from ... 2^to elements, as far as memory goes. --odd adds 2^k-1, 2^k+1 or a "
+    "prime.";
 
-void check_rtune(rtune_status s, const rtune_error &err, const char *what) {
-    if (s == RTUNE_OK) return;
-    std::fprintf(stderr, "bench_peers: %s: %s: %s\n", what, rtune_status_text(s), err.message);
-    std::exit(1);
-}
+const std::vector<std::pair<std::string, std::string>> known = {
+    {"--ops", "sum"},   {"--dtypes", "f32"},     {"--from", "6"},    {"--to", "33"},
+    {"--odd", "0"},     {"--offsets", "0"},      {"--db", ""},       {"--states", "cold"},
+    {"--peers", "cub"}, {"--commit", "unknown"}, {"--run", "peers"}, {"--driver", "unknown"},
+    {"--samples", "31"}};
 
-__global__ void empty_kernel() {}
-
-__global__ void read_kernel(const uint4 *p, size_t n, unsigned *sink) {
-    unsigned x = 0;
-    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n;
-         i += gridDim.x * size_t(blockDim.x)) {
-        const uint4 v = p[i];
-        x |= v.x & v.y & v.z & v.w;
-    }
-    if (x == 0xdeadbeefu) *sink = x; // never: the buffer holds one repeated byte
-}
-
-// Small integers of zero mean: every order of summation is exact.
-template <class T> __global__ void fill_kernel(T *p, size_t n) {
-    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n;
-         i += gridDim.x * size_t(blockDim.x)) {
-        unsigned long long z = i * 0x9e3779b97f4a7c15ull;
-        z ^= z >> 32;
-        p[i] = T(int(z % 7) - 3);
-    }
-}
-
-struct options {
-    std::string op = "sum", dtype = "f32", db, commit = "unknown", driver = "unknown";
-    int from = 6, to = 32, samples = 41;
+struct cell {
+    kind what;
+    uint64_t n, offset; // offset in elements
+    rtune_cache cache;
 };
-
-class flusher { // leaves L2 full of clean lines of its own
-  public:
-    explicit flusher(cudaStream_t s) : stream(s) {
-        CUDA(cudaMalloc(&dirty, bytes));
-        CUDA(cudaMalloc(&clean, bytes));
-        CUDA(cudaMalloc(&sink, 64));
-        CUDA(cudaMemsetAsync(clean, 0x55, bytes, stream));
-    }
-    void operator()() const {
-        CUDA(cudaMemsetAsync(dirty, 0, bytes, stream));
-        read_kernel<<<528, 512, 0, stream>>>(static_cast<const uint4 *>(clean), bytes / 16, sink);
-    }
-
-  private:
-    static constexpr size_t bytes = size_t(256) << 20; // 4 x L2 of an H200
-    cudaStream_t stream;
-    void *dirty = nullptr, *clean = nullptr;
-    unsigned *sink = nullptr;
-};
-
-class stopwatch {
-  public:
-    stopwatch(cudaStream_t s, const flusher &f) : stream(s), flush(f) {
-        CUDA(cudaEventCreate(&first));
-        CUDA(cudaEventCreate(&last));
-    }
-    // One call on a cold input. The flush runs while the rest is enqueued, so that all work is
-    // queued before timing starts; waiting after each sample keeps the queue short (a long one adds
-    // 0.7 us).
-    double operator()(const std::function<void()> &work) const {
-        flush();
-        CUDA(cudaEventRecord(first, stream));
-        work();
-        CUDA(cudaEventRecord(last, stream));
-        CUDA(cudaStreamSynchronize(stream));
-        float ms = 0;
-        CUDA(cudaEventElapsedTime(&ms, first, last));
-        return double(ms) * 1000;
-    }
-
-  private:
-    cudaStream_t stream;
-    const flusher &flush;
-    cudaEvent_t first, last;
-};
-
-double quantile(std::vector<double> v, double q) {
-    std::sort(v.begin(), v.end());
-    return v[std::min(v.size() - 1, size_t(q * double(v.size())))];
-}
-
-template <class T> struct names;
-template <> struct names<float> { static constexpr rtune_dtype id = RTUNE_F32; };
-template <> struct names<double> { static constexpr rtune_dtype id = RTUNE_F64; };
-template <> struct names<int> { static constexpr rtune_dtype id = RTUNE_I32; };
-template <> struct names<long long> { static constexpr rtune_dtype id = RTUNE_I64; };
 
 struct row {
-    size_t n;
-    double tuned, standard, cub;
+    cell at;
+    const peer *beside;
+    double tuned, standard, other;
     std::string config;
 };
 
-rtune *open_library(const char *db) {
-    rtune_options o = RTUNE_OPTIONS_INIT;
-    rtune_error err;
-    rtune *rt = nullptr;
-    o.store = db;
-    check_rtune(rtune_open(&rt, &o, &err), err, "rtune_open");
-    return rt;
+enum slot { TUNED, STANDARD, PEER, SQUARES, SLOTS };
+constexpr size_t slot_bytes = 64;
+
+uint64_t bytes_of(const cell &c) {
+    return c.n * rtune_dtype_size(c.what.dtype) * (c.what.op == RTUNE_DOT ? 2 : 1);
 }
 
-template <class T> class bench {
-  public:
-    bench(const options &o, rtune_op op_) : opts(o), op(op_), stream(make_stream()), flush(stream),
-                                            time(stream, flush) {
-        tuned = open_library(o.db.empty() ? nullptr : o.db.c_str());
-        standard = open_library("none");
-        size_t free_bytes = 0, total = 0;
-        CUDA(cudaMemGetInfo(&free_bytes, &total));
-        most = size_t(1) << o.to;
-        while (most * sizeof(T) > free_bytes - (size_t(2) << 30)) most /= 2;
-        CUDA(cudaMalloc(&in, most * sizeof(T)));
-        CUDA(cudaMalloc(&out, 64));
-        fill_kernel<<<1056, 512, 0, stream>>>(in, most);
-        CUDA(cub_call(most));
-        CUDA(cudaMalloc(&temp, temp_bytes + 1));
-        for (int i = 0; i < 2000; i++) flush(); // clocks
-        CUDA(cudaStreamSynchronize(stream));
-    }
-    bench(const bench &) = delete;
-    ~bench() {
-        rtune_close(standard);
-        rtune_close(tuned);
-    }
+// ---- are two results the same -----------------------------------------------------------------
 
-    void run() {
-        for (size_t n = size_t(1) << opts.from; n <= most; n *= 2) measure(n);
-        print();
-    }
+// Of the type of the input: those that are compared within a bound are.
+double value_of(const void *p, rtune_dtype dtype) {
+    float f;
+    double d;
+    __half h;
+    if (dtype == RTUNE_F64) return std::memcpy(&d, p, sizeof d), d;
+    if (dtype == RTUNE_F32) return std::memcpy(&f, p, sizeof f), double(f);
+    return std::memcpy(&h, p, sizeof h), double(__half2float(h));
+}
 
-  private:
-    static cudaStream_t make_stream() {
-        cudaStream_t s;
-        CUDA(cudaFree(nullptr));
-        CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-        return s;
-    }
+// 0: all sums of this data are exact, so the bits must agree.
+double bound_of(const kind &what) {
+    const bool grows = what.op == RTUNE_ASUM || what.op == RTUNE_SUMSQ;
+    if (what.dtype == RTUNE_F16 && (grows || what.op == RTUNE_DOT)) return 5e-3;
+    if (what.dtype == RTUNE_F32 && grows) return 1e-3;
+    return what.op == RTUNE_SUMSQ ? 1e-12 : 0;
+}
 
-    cudaError_t cub_call(size_t n) {
-        T *result = reinterpret_cast<T *>(out + 4);
-        if (op == RTUNE_MIN) return cub::DeviceReduce::Min(temp, temp_bytes, in, result, n, stream);
-        if (op == RTUNE_MAX) return cub::DeviceReduce::Max(temp, temp_bytes, in, result, n, stream);
-        return cub::DeviceReduce::Sum(temp, temp_bytes, in, result, n, stream);
-    }
+bool agree(const cell &c, const char *a, const char *b) {
+    const double bound = bound_of(c.what);
+    if (bound == 0) return std::memcmp(a, b, 16) == 0;
+    const double x = value_of(a, c.what.dtype), y = value_of(b, c.what.dtype);
+    return x == y || std::fabs(x - y) <=
+                         bound * std::max({std::fabs(x), std::fabs(y), std::sqrt(double(c.n))});
+}
 
-    void reduce(rtune *rt, size_t n, void *result) {
-        rtune_problem p = RTUNE_PROBLEM(op, names<T>::id, n);
-        rtune_args a = RTUNE_ARGS(in, result);
-        rtune_error err;
-        p.acc = RTUNE_NATIVE; // as CUB: the result has the input type
-        a.launch = &launch;
-        check_rtune(rtune_reduce(rt, &p, &a, stream, &err), err, "rtune_reduce");
-    }
+// ---- the comparison ---------------------------------------------------------------------------
 
-    void measure(size_t n) {
-        std::vector<double> t, d, c;
-        const int samples =
-            n * sizeof(T) >= (size_t(1) << 31) ? std::max(9, opts.samples / 4) : opts.samples;
-        for (int i = -2; i < samples; i++) { // two rounds to prepare and warm up
-            const double dd = time([&] { reduce(standard, n, out + 2); });
-            const double cc = time([&] { CUDA(cub_call(n)); });
-            const double tt = time([&] { reduce(tuned, n, out); });
-            const double ee = time([&] { empty_kernel<<<1, 32, 0, stream>>>(); });
-            if (i < 0) continue;
-            t.push_back(tt), d.push_back(dd), c.push_back(cc), launches.push_back(ee);
+class comparison {
+public:
+    comparison(const arguments &a, uint64_t most_bytes) : args(a), on(most_bytes) {
+        const char *db = a["--db"].empty() ? nullptr : a["--db"].c_str();
+        handle[TUNED] = open_library(db);
+        handle[STANDARD] = open_library("none");
+        CUDA(cudaMalloc(&out, SLOTS * slot_bytes));
+        CUDA(cudaMallocHost(&host, SLOTS * slot_bytes));
+        for (const slot s : {TUNED, STANDARD}) {
+            workspace_bytes[s] = rtune_workspace_size(handle[s]);
+            CUDA(cudaMalloc(&workspace[s], workspace_bytes[s]));
+            CUDA(cudaMemsetAsync(workspace[s], 0, workspace_bytes[s], on.stream));
         }
-        compare(n);
-        char config[256];
-        rtune_config_print(&launch.config, config, sizeof config);
-        std::replace(config, config + std::strlen(config), ',', ' ');
-        const row r = {n, quantile(t, 0.5), quantile(d, 0.5), quantile(c, 0.25), config};
-        for (double us : {r.tuned, r.standard, r.cub})
-            if (n * sizeof(T) >= (size_t(1) << 28))
-                best_rate = std::max(best_rate, double(n * sizeof(T)) / us);
-        rows.push_back(r);
-        std::printf("# n=%zu tuner_us=%.3f measured_us=%.3f source=%d kernel=%d grid=%u\n", n,
-                    launch.predicted_us, r.tuned, int(launch.source), int(launch.kernel),
-                    launch.grid);
-        std::fflush(stdout);
+        for (const std::string &name : split(a["--peers"])) {
+            if (name == "cub")
+                peers.push_back(&cub_peer), cub_scratch();
+            else if (name == "thrust")
+                peers.push_back(&thrust_peer);
+            else if (name != "cublas")
+                die("--peers: unknown word \"%s\"", name.c_str());
+            else if (cublas_open(on.stream))
+                peers.push_back(&cublas_peer);
+        }
+        samples = int(number(a["--samples"], 1000));
+        best_rate = on.read_rate(uint64_t(8) << 30);
+    }
+    comparison(const comparison &) = delete;
+    ~comparison() {
+        rtune_close(handle[STANDARD]);
+        rtune_close(handle[TUNED]);
     }
 
-    void compare(size_t n) const {
-        T results[3];
-        for (int i = 0; i < 3; i++)
-            CUDA(cudaMemcpy(&results[i], out + 2 * i, sizeof(T), cudaMemcpyDeviceToHost));
-        if (results[0] == results[2] && results[1] == results[2]) return;
-        std::fprintf(stderr, "bench_peers: n = %zu: results differ: %.17g %.17g %.17g\n", n,
-                     double(results[0]), double(results[1]), double(results[2]));
-        std::exit(1);
+    void run(const kind &what) {
+        if (std::none_of(peers.begin(), peers.end(), [&](auto p) { return p->has(what); })) return;
+        const auto start = std::chrono::steady_clock::now();
+        const std::vector<cell> cells = cells_of(what);
+        const bool half = what.dtype == RTUNE_F16 || what.dtype == RTUNE_BF16;
+        inexact = half && what.op == RTUNE_SUM && what.acc == RTUNE_NATIVE;
+        if (inexact) { // CUB adds halves in half: its sums are right on sparse data alone
+            prepare(what, data::sparse);
+            for (const cell &c : cells)
+                verify(c);
+        }
+        prepare(what, data_for(what.op));
+        for (const cell &c : cells)
+            measure(c);
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+        std::fprintf(stderr, "%s: %zu cells in %.1f s\n", name_of(what).c_str(), cells.size(),
+                     took.count());
     }
 
-    void print() const {
-        cudaDeviceProp prop;
-        int runtime = 0;
-        CUDA(cudaGetDeviceProperties(&prop, 0));
-        CUDA(cudaRuntimeGetVersion(&runtime));
-        const double floor = quantile(launches, 0.5);
-        std::printf("# device=%s driver=%s cuda=%d.%d cub=%d commit=%s launch_us=%.3f "
-                    "read_TB_s=%.3f samples=%d\n",
-                    prop.name, opts.driver.c_str(), runtime / 1000, runtime % 1000 / 10,
-                    CUB_VERSION, opts.commit.c_str(), floor, best_rate / 1e6, opts.samples);
-        for (const row &r : rows)
-            std::printf("%s,%s,%zu,cold,%.3f,%.3f,%.3f,%.3f,%s\n", opts.op.c_str(),
-                        opts.dtype.c_str(), r.n, r.tuned, r.standard, r.cub,
-                        floor + (best_rate > 0 ? double(r.n * sizeof(T)) / best_rate : 0),
-                        r.config.c_str());
-    }
+    void print() const;
 
-    const options &opts;
-    const rtune_op op;
-    const cudaStream_t stream;
-    const flusher flush;
-    const stopwatch time;
-    rtune *tuned, *standard;
-    T *in = nullptr;
-    long long *out = nullptr; // three results, 16 bytes apart
-    void *temp = nullptr;     // CUB's; NULL asks for its size
-    size_t temp_bytes = 0, most = 0;
-    rtune_launch launch; // record of the last call
+private:
+    std::vector<cell> cells_of(const kind &what) const;
+    std::vector<const peer *> peers_of(const cell &c) const;
+    int samples_of(const cell &c) const;
+    void prepare(const kind &what, data d);
+    call call_of(const cell &c, slot s) const;
+    void reduce(const cell &c, slot s, bool captured);
+    void to_host(const cell &c, slot s);
+    void verify(const cell &c);
+    void compare(const cell &c, slot a, slot b, const char *name);
+    void measure(const cell &c);
+    void measure_device(const cell &c, const std::vector<const peer *> &beside);
+    void measure_host(const cell &c, const peer *beside);
+    void measure_warm(const cell &c, const std::vector<const peer *> &beside);
+    void keep(const row &r);
+
+    const arguments &args;
+    stand on;
+    std::vector<const peer *> peers;
+    rtune *handle[2];
+    void *workspace[2];
+    size_t workspace_bytes[2];
+    char *out = nullptr, *host = nullptr;
+    rtune_launch launch = RTUNE_LAUNCH_INIT; // record of the last call
+    bool inexact = false;                    // is CUB's sum of the timed data?
+    int samples;
     std::vector<row> rows;
     std::vector<double> launches;
-    double best_rate = 0; // bytes a microsecond
+    double best_rate; // bytes a microsecond
 };
 
-template <class T> void run(const options &o, rtune_op op) { bench<T>(o, op).run(); }
+// ---- which cells ------------------------------------------------------------------------------
 
-const char *value_of(int argc, char **argv, int &i) {
-    if (i + 1 >= argc) {
-        std::fprintf(stderr, "bench_peers: %s needs a value\n", argv[i]);
-        std::exit(2);
+std::vector<cell> comparison::cells_of(const kind &what) const {
+    const int from = int(number(args["--from"], 40)), to = int(number(args["--to"], 40));
+    std::vector<cell> cells;
+    const auto add = [&](uint64_t n, uint64_t offset, rtune_cache state) {
+        const cell c = {what, n, offset, state};
+        if (bytes_of(c) + 4096 <= on.pool_bytes && !peers_of(c).empty()) cells.push_back(c);
+    };
+    for (const int state : choose(caches, args["--states"], "--states")) {
+        const auto cache = rtune_cache(state);
+        const int last = cache == RTUNE_COLD ? to : std::min(to, cache == RTUNE_WARM ? 23 : 25);
+        for (int k = cache == RTUNE_COLD ? from : std::max(from, 10); k <= last; k++) {
+            const uint64_t n = uint64_t(1) << k;
+            add(n, 0, cache);
+            if (cache != RTUNE_COLD || k < 10) continue;
+            for (const std::string &offset : split(args["--offsets"]))
+                if (offset != "0") add(n, number(offset, 64), cache);
+            const uint64_t odd[] = {n - 1, n + 1, prime_below(n)};
+            if (args["--odd"] != "0") add(odd[k % 3], 0, cache);
+        }
     }
-    return argv[++i];
+    return cells;
 }
 
-int number_of(int argc, char **argv, int &i) {
-    const char *name = argv[i], *text = value_of(argc, argv, i);
-    char *end;
-    const long x = std::strtol(text, &end, 10);
-    if (end == text || *end != '\0' || x < 0 || x > 1000000) {
-        std::fprintf(stderr, "bench_peers: %s %s: not a number\n", name, text);
-        std::exit(2);
+std::vector<const peer *> comparison::peers_of(const cell &c) const {
+    std::vector<const peer *> list;
+    for (const peer *p : peers) {
+        if (!p->has(c.what)) continue;
+        const bool plain = c.cache == RTUNE_COLD && c.offset == 0 && (c.n & (c.n - 1)) == 0;
+        if (p == &cublas_peer && !plain) continue;
+        if (p->host && !(plain && c.n >= 1024 && c.n <= uint64_t(1) << 30)) continue;
+        list.push_back(p);
     }
-    return int(x);
+    return list;
+}
+
+int comparison::samples_of(const cell &c) const {
+    const uint64_t bytes = bytes_of(c);
+    if (bytes <= uint64_t(4) << 20) return samples;
+    if (bytes <= uint64_t(256) << 20) return std::max(5, samples * 2 / 3);
+    return std::max(5, bytes <= uint64_t(2) << 30 ? samples / 3 : 5);
+}
+
+// ---- one call ---------------------------------------------------------------------------------
+
+void comparison::prepare(const kind &what, data d) {
+    const uint64_t size = rtune_dtype_size(what.dtype), half = on.pool_bytes / 2;
+    if (what.op != RTUNE_DOT)
+        return fill({on.pool, on.pool_bytes / size, 0}, what.dtype, d, on.stream);
+    fill({on.pool, half / size, 0}, what.dtype, d, on.stream);
+    fill({on.pool + half, half / size, 1234567}, what.dtype, d, on.stream);
+}
+
+call comparison::call_of(const cell &c, slot s) const {
+    const char *in = on.pool + c.offset * rtune_dtype_size(c.what.dtype);
+    const char *in2 = c.what.op == RTUNE_DOT ? in + on.pool_bytes / 2 : nullptr;
+    return {c.what, c.n, in, in2, out + s * slot_bytes, on.stream};
+}
+
+void comparison::reduce(const cell &c, slot s, bool captured) {
+    const call k = call_of(c, s);
+    const bool norm = c.what.op == RTUNE_SUMSQ;
+    void *squares = out + SQUARES * slot_bytes;
+    const rtune_problem p = problem_of(c.what, c.n, c.cache);
+    rtune_args a = RTUNE_ARGS(k.in, norm ? squares : k.out);
+    rtune_error err;
+    a.in2 = k.in2;
+    a.launch = &launch;
+    if (captured) { // else each of the calls would take a workspace of its own
+        a.workspace = workspace[s];
+        a.workspace_bytes = workspace_bytes[s];
+    }
+    check_rtune(rtune_reduce(handle[s], &p, &a, on.stream, &err), err, name_of(c.what).c_str());
+    if (norm) root(squares, k.out, c.what.dtype, on.stream);
+}
+
+void comparison::to_host(const cell &, slot s) {
+    CUDA(cudaMemcpyAsync(host + s * slot_bytes, out + s * slot_bytes, 16, cudaMemcpyDeviceToHost,
+                         on.stream));
+    CUDA(cudaStreamSynchronize(on.stream));
+}
+
+// ---- results ----------------------------------------------------------------------------------
+
+void comparison::compare(const cell &c, slot a, slot b, const char *name) {
+    const char *x = host + a * slot_bytes, *y = host + b * slot_bytes;
+    if (agree(c, x, y)) return;
+    unsigned long long words[4];
+    std::memcpy(words, x, 16);
+    std::memcpy(words + 2, y, 16);
+    die("%s n=%llu offset=%llu %s: tuned %016llx %016llx, %s %016llx %016llx",
+        name_of(c.what).c_str(), (unsigned long long)c.n, (unsigned long long)c.offset,
+        caches.names[c.cache], words[0], words[1], name, words[2], words[3]);
+}
+
+// One call of each on data that is exact for all.
+void comparison::verify(const cell &c) {
+    CUDA(cudaMemsetAsync(out, 0, SLOTS * slot_bytes, on.stream));
+    reduce(c, TUNED, false);
+    reduce(c, STANDARD, false);
+    to_host(c, TUNED);
+    to_host(c, STANDARD);
+    compare(c, TUNED, STANDARD, "built-in");
+    for (const peer *p : peers_of(c)) {
+        if (p->host) continue;
+        p->run(call_of(c, PEER));
+        to_host(c, PEER);
+        compare(c, TUNED, PEER, p->name);
+    }
+}
+
+// ---- times ------------------------------------------------------------------------------------
+
+void comparison::keep(const row &r) {
+    rows.push_back(r);
+    const uint64_t bytes = bytes_of(r.at);
+    if (r.at.cache != RTUNE_COLD || r.beside->host || bytes < uint64_t(1) << 28) return;
+    for (const double us : {r.tuned, r.standard, r.other})
+        best_rate = std::max(best_rate, double(bytes) / us);
+}
+
+void comparison::measure(const cell &c) {
+    std::vector<const peer *> device;
+    for (const peer *p : peers_of(c)) {
+        if (p->host)
+            measure_host(c, p);
+        else
+            device.push_back(p);
+    }
+    if (device.empty()) return;
+    if (!inexact) verify(c);
+    if (c.cache == RTUNE_WARM)
+        measure_warm(c, device);
+    else
+        measure_device(c, device);
+}
+
+void comparison::measure_device(const cell &c, const std::vector<const peer *> &beside) {
+    std::vector<double> tuned, standard;
+    std::vector<std::vector<double>> other(beside.size());
+    const int count = samples_of(c);
+    for (int i = -2; i < count; i++) { // two rounds to prepare and warm up
+        const double d = on.once(c.cache, [&] { reduce(c, STANDARD, false); });
+        for (size_t k = 0; k < beside.size(); k++) {
+            const double o = on.once(c.cache, [&] { beside[k]->run(call_of(c, PEER)); });
+            if (i >= 0) other[k].push_back(o);
+        }
+        const double t = on.once(c.cache, [&] { reduce(c, TUNED, false); });
+        if (i < 0) continue;
+        tuned.push_back(t), standard.push_back(d);
+        if (i % 8 == 0) launches.push_back(on.empty());
+    }
+    for (size_t k = 0; k < beside.size(); k++)
+        keep({c, beside[k], quantile(tuned, 0.5), quantile(standard, 0.5),
+              quantile(other[k], beside[k] == &cub_peer ? 0.25 : 0.5), config_text(launch)});
+    for (const slot s : {TUNED, STANDARD})
+        to_host(c, s);
+    compare(c, TUNED, STANDARD, "built-in"); // after timing as before it
+}
+
+void comparison::measure_host(const cell &c, const peer *beside) {
+    std::vector<double> tuned, standard, other;
+    const int count = std::max(5, samples_of(c) / 2);
+    call k = call_of(c, PEER);
+    k.out = host + PEER * slot_bytes;
+    std::memset(host, 0, SLOTS * slot_bytes);
+    CUDA(cudaMemsetAsync(out, 0, SLOTS * slot_bytes, on.stream));
+    for (int i = -2; i < count; i++) {
+        const double d =
+            on.once(c.cache, [&] { reduce(c, STANDARD, false), to_host(c, STANDARD); });
+        const double o = on.once(c.cache, [&] { beside->run(k); });
+        const double t = on.once(c.cache, [&] { reduce(c, TUNED, false), to_host(c, TUNED); });
+        if (i >= 0) tuned.push_back(t), standard.push_back(d), other.push_back(o);
+    }
+    compare(c, TUNED, STANDARD, "built-in");
+    compare(c, TUNED, PEER, beside->name);
+    keep({c, beside, quantile(tuned, 0.5), quantile(standard, 0.5), quantile(other, 0.5),
+          config_text(launch)});
+}
+
+void comparison::measure_warm(const cell &c, const std::vector<const peer *> &beside) {
+    const int count = std::max(9, samples_of(c) / 2);
+    std::vector<cudaGraphExec_t> graphs;
+    graphs.push_back(on.capture([&] { reduce(c, STANDARD, true); }));
+    graphs.push_back(on.capture([&] { reduce(c, TUNED, true); }));
+    const std::string config = config_text(launch);
+    for (const peer *p : beside)
+        graphs.push_back(on.capture([&] { p->run(call_of(c, PEER)); }));
+    std::vector<std::vector<double>> times(graphs.size());
+    for (int i = -1; i < count; i++) {
+        for (size_t k = 0; k < graphs.size(); k++) {
+            const double t = on.warm(graphs[k]);
+            if (i >= 0) times[k].push_back(t);
+        }
+    }
+    for (const slot s : {TUNED, STANDARD, PEER})
+        to_host(c, s);
+    compare(c, TUNED, STANDARD, "built-in");
+    if (!inexact) compare(c, TUNED, PEER, beside.back()->name);
+    for (size_t k = 0; k < beside.size(); k++)
+        keep({c, beside[k], quantile(times[1], 0.5), quantile(times[0], 0.5),
+              quantile(times[k + 2], beside[k] == &cub_peer ? 0.25 : 0.5), config});
+    for (cudaGraphExec_t g : graphs)
+        CUDA(cudaGraphExecDestroy(g));
+}
+
+// ---- output -----------------------------------------------------------------------------------
+
+void comparison::print() const {
+    if (rows.empty()) die("no cell has a peer: see --ops, --dtypes, --peers");
+    const double empty =
+        quantile(launches.empty() ? std::vector<double>{on.empty()} : launches, 0.5);
+    const char *run = args["--run"].c_str();
+    std::printf("# run=%s %s driver=%s cub=%d commit=%s launch_us=%.3f read_TB_s=%.4f samples=%d\n",
+                run, device_line().c_str(), args["--driver"].c_str(), cub_version(),
+                args["--commit"].c_str(), empty, best_rate / 1e6, samples);
+    for (const row &r : rows) {
+        const bool known_floor = r.at.cache == RTUNE_COLD && !r.beside->host;
+        const double floor = known_floor ? empty + double(bytes_of(r.at)) / best_rate : 0;
+        std::printf("%s,%s,%llu,%llu,%s,%.3f,%.3f,%s,%.3f,%.3f,%s%s\n", run,
+                    name_of(r.at.what).c_str(), (unsigned long long)r.at.n,
+                    (unsigned long long)r.at.offset, caches.names[r.at.cache], r.tuned, r.standard,
+                    r.beside->name, r.other, floor, r.config.c_str(),
+                    r.at.what.op == RTUNE_SUMSQ ? " + root" : "");
+    }
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-    options o;
-    for (int i = 1; i < argc; i++) {
-        const std::string a = argv[i];
-        if (a == "--op") o.op = value_of(argc, argv, i);
-        else if (a == "--dtype") o.dtype = value_of(argc, argv, i);
-        else if (a == "--db") o.db = value_of(argc, argv, i);
-        else if (a == "--commit") o.commit = value_of(argc, argv, i);
-        else if (a == "--driver") o.driver = value_of(argc, argv, i);
-        else if (a == "--from") o.from = number_of(argc, argv, i);
-        else if (a == "--to") o.to = number_of(argc, argv, i);
-        else if (a == "--samples") o.samples = number_of(argc, argv, i);
-        else {
-            std::fprintf(stderr, "bench_peers: unknown option %s\n", a.c_str());
-            return 2;
-        }
-    }
-    if (o.from < 0 || o.to > 34 || o.from > o.to || o.samples < 5) {
-        std::fprintf(stderr, "bench_peers: --from 0..34, --to from..34, --samples >= 5\n");
-        return 2;
-    }
-    const rtune_op op = o.op == "sum" ? RTUNE_SUM : o.op == "min" ? RTUNE_MIN
-                      : o.op == "max" ? RTUNE_MAX : RTUNE_OP_COUNT;
-    if (op == RTUNE_OP_COUNT) {
-        std::fprintf(stderr, "bench_peers: --op sum, min or max\n");
-        return 2;
-    }
-    if (o.dtype == "f32") run<float>(o, op);
-    else if (o.dtype == "f64") run<double>(o, op);
-    else if (o.dtype == "i32") run<int>(o, op);
-    else if (o.dtype == "i64") run<long long>(o, op);
-    else {
-        std::fprintf(stderr, "bench_peers: --dtype f32, f64, i32 or i64\n");
-        return 2;
-    }
+    const arguments a(argc, argv, known, usage);
+    const std::vector<int> op_list = choose(ops, a["--ops"], "--ops");
+    const std::vector<int> dtype_list = choose(dtypes, a["--dtypes"], "--dtypes");
+    uint64_t most = 0;
+    for (const int op : op_list)
+        for (const int dtype : dtype_list)
+            most = std::max(most, (rtune_dtype_size(rtune_dtype(dtype)) << number(a["--to"], 40)) *
+                                      (op == RTUNE_DOT ? 2 : 1));
+    comparison bench(a, most + (uint64_t(1) << 20));
+    for (const int op : op_list)
+        for (const int dtype : dtype_list)
+            for (const rtune_acc acc : {RTUNE_WIDE, RTUNE_NATIVE})
+                bench.run({rtune_op(op), rtune_dtype(dtype), acc, RTUNE_PLAIN});
+    bench.print();
     return 0;
 }
