@@ -26,7 +26,7 @@ static double exact_term(enum rtune_op op, enum rtune_dtype dtype, uint64_t rand
 /* Magnitudes over 2^8, and fractions of every bit that the dtype has. */
 static double rounding_term(enum rtune_op op, uint64_t random) {
     const double fraction = (double)(random >> 12) * 0x1p-52; /* in [0, 1) */
-    if (op == RTUNE_PROD) return 1 + (fraction - 0.5) * 0x1p-6;
+    if (op == RTUNE_PROD) return random & 3 ? 1 : 1 + (fraction - 0.5) * 0x1p-6;
     return ldexp(random & 1 ? 1 + fraction : -1 - fraction, (int)(random >> 1 & 7) - 4);
 }
 

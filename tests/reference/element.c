@@ -25,9 +25,9 @@ size_t element_size(enum rtune_dtype dtype) { return formats[dtype].size; }
 bool element_is_float(enum rtune_dtype dtype) { return formats[dtype].is_float; }
 bool element_is_signed(enum rtune_dtype dtype) { return formats[dtype].is_signed; }
 
-struct element_format element_format(enum rtune_dtype dtype) {
+struct float_format element_format(enum rtune_dtype dtype) {
     const struct format *f = &formats[dtype];
-    return (struct element_format){f->precision, 3 - f->top - f->precision, f->top};
+    return (struct float_format){f->precision, 3 - f->top - f->precision, f->top};
 }
 
 uint64_t element_get(enum rtune_dtype dtype, const void *data, uint64_t i) {
@@ -80,7 +80,7 @@ double element_value(enum rtune_dtype dtype, uint64_t bits) {
 }
 
 uint64_t element_round(enum rtune_dtype dtype, long double value) {
-    const struct element_format f = element_format(dtype);
+    const struct float_format f = element_format(dtype);
     const uint64_t sign = signbit(value) ? sign_bit(dtype) : 0;
     int exponent = 0;
     if (isnan(value)) return element_nan(dtype);

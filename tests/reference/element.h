@@ -10,7 +10,7 @@
 
 /* A binary floating-point format: bits of precision, exponent of its lowest bit, and of its largest
  * finite number (which is below 2^top). */
-struct element_format {
+struct float_format {
     int precision, lowest, top;
 };
 
@@ -18,7 +18,7 @@ size_t element_size(enum rtune_dtype dtype);
 bool element_is_float(enum rtune_dtype dtype);
 bool element_is_signed(enum rtune_dtype dtype);
 /* Of a float dtype. */
-struct element_format element_format(enum rtune_dtype dtype);
+struct float_format element_format(enum rtune_dtype dtype);
 
 /* Element i of an array, zero-extended, and back. */
 uint64_t element_get(enum rtune_dtype dtype, const void *data, uint64_t i);

@@ -59,7 +59,7 @@ static long double gamma_of(uint64_t d, long double u) {
 
 long double sums_bound(const struct reference *r, uint64_t depth) {
     const struct reference_sum *s = &r->sum;
-    const struct element_format f = element_format(sums_accumulator(r->problem.dtype));
+    const struct float_format f = element_format(sums_accumulator(r->problem.dtype));
     const long double u = ldexpl(1, -f.precision);
     const long double tiny = ldexpl((long double)r->problem.n, f.lowest); /* of products */
     const uint64_t d = depth ? depth : reference_depth(r->problem.n);
@@ -84,7 +84,7 @@ static void put_value(const struct rtune_problem *p, long double value,
 
 void sums_end(const struct reference *r, uint64_t depth, struct reference_result *result) {
     const struct reference_sum *s = &r->sum;
-    const struct element_format f = element_format(sums_accumulator(r->problem.dtype));
+    const struct float_format f = element_format(sums_accumulator(r->problem.dtype));
     const bool infinite = s->plus || s->minus;
     const bool large = s->magnitude >= ldexpl(1, f.top);
     const long double value = exact_value(&s->exact), bound = sums_bound(r, depth);
@@ -131,7 +131,7 @@ void product_add(struct reference *r, double x) {
 
 void product_end(const struct reference *r, struct reference_result *result) {
     const struct reference_product *p = &r->product;
-    const struct element_format f = element_format(sums_accumulator(r->problem.dtype));
+    const struct float_format f = element_format(sums_accumulator(r->problem.dtype));
     const long double sign = p->negative ? -1 : 1;
     const bool over = p->above >= f.top, under = p->below < f.lowest + f.precision - 1;
     const bool exact = p->bits < f.precision && p->lowest >= f.lowest && !over;
@@ -160,7 +160,7 @@ void reference_measure(const struct reference *r, const void *got, uint64_t dept
                        struct reference_error *error) {
     const struct rtune_problem *p = &r->problem;
     const enum rtune_dtype type = p->acc == RTUNE_NATIVE ? p->dtype : sums_accumulator(p->dtype);
-    const struct element_format f = element_format(type);
+    const struct float_format f = element_format(type);
     error->exact = exact_value(&r->sum.exact);
     error->magnitude = r->sum.magnitude;
     error->bound = sums_bound(r, depth);

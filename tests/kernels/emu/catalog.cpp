@@ -13,6 +13,7 @@ SHARD(0)
 SHARD(1)
 SHARD(2)
 SHARD(3)
+SHARD(4)
 #undef SHARD
 
 namespace rtune_emu {
@@ -22,27 +23,29 @@ const struct {
     const entry *entries;
     size_t count;
 } shards[] = {
-    {rtune_emu_shard_0, rtune_emu_shard_0_count},
-    {rtune_emu_shard_1, rtune_emu_shard_1_count},
-    {rtune_emu_shard_2, rtune_emu_shard_2_count},
-    {rtune_emu_shard_3, rtune_emu_shard_3_count},
+    {rtune_emu_shard_0, rtune_emu_shard_0_count}, {rtune_emu_shard_1, rtune_emu_shard_1_count},
+    {rtune_emu_shard_2, rtune_emu_shard_2_count}, {rtune_emu_shard_3, rtune_emu_shard_3_count},
+    {rtune_emu_shard_4, rtune_emu_shard_4_count}, /* the big ones */
 };
 constexpr size_t shard_count = sizeof shards / sizeof shards[0];
 
-std::vector<instance> build() {
+/* The k-th of a list is entry k / count of the table k % count. */
+template <class Tables>
+std::vector<instance> build(bool (*select)(size_t, rtune_problem *, rtune_config *),
+                            const Tables &tables, size_t count) {
     std::vector<instance> list;
     instance i = {};
-    for (size_t k = 0; rtune_emu_selection(k, &i.problem, &i.config); k++) {
+    for (size_t k = 0; select(k, &i.problem, &i.config); k++) {
         char name[RTUNE_INSTANCE_NAME];
         rtune_instance_name(&i.problem, &i.config, name);
-        const auto &shard = shards[k % shard_count];
-        if (k / shard_count >= shard.count ||
-            strcmp(shard.entries[k / shard_count].name, name) != 0) {
+        const auto &table = tables[k % count];
+        if (k / count >= table.count || strcmp(table.entries[k / count].name, name) != 0) {
             fprintf(stderr, "catalog: instance %zu (%s) was not generated\n", k, name);
             abort();
         }
-        i.kernel = shard.entries[k / shard_count].kernel;
-        i.name = shard.entries[k / shard_count].name;
+        i.kernel = table.entries[k / count].kernel;
+        i.second = table.entries[k / count].second;
+        i.name = table.entries[k / count].name;
         list.push_back(i);
     }
     return list;
@@ -51,7 +54,13 @@ std::vector<instance> build() {
 } // namespace
 
 const std::vector<instance> &catalog() {
-    static const std::vector<instance> list = build();
+    static const std::vector<instance> list = build(rtune_emu_selection, shards, shard_count - 1);
+    return list;
+}
+
+const std::vector<instance> &catalog_big() {
+    static const std::vector<instance> list =
+        build(rtune_emu_selection_big, &shards[shard_count - 1], 1);
     return list;
 }
 

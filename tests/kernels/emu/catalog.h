@@ -11,14 +11,16 @@
 namespace rtune_emu {
 
 struct instance {
-    rtune_problem problem; /* n is 0 */
-    rtune_config config;   /* the grid is 1 */
-    kernel_fn kernel;
+    rtune_problem problem;    /* n is 0 */
+    rtune_config config;      /* the grid is 1 */
+    kernel_fn kernel, second; /* second: NULL but for a finish by two kernels */
     const char *name;
 };
 
 /* All of them; aborts if the tables and the selection disagree. */
 const std::vector<instance> &catalog();
+/* Those for big inputs. */
+const std::vector<instance> &catalog_big();
 
 } // namespace rtune_emu
 

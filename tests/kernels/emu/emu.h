@@ -22,6 +22,7 @@ using kernel_fn = void (*)(const void *args);
 struct entry {
     const char *name;
     kernel_fn kernel;
+    kernel_fn second; /* of a finish by a second kernel, else NULL */
 };
 
 /* In which order blocks, warps between two barriers, and lanes between two shuffles run. */

@@ -10,21 +10,51 @@
 
 namespace rtune_emu {
 
+namespace {
+
+constexpr unsigned char poison = 0xab;
+constexpr size_t result_max = 16;
+
+using ull = unsigned long long;
+
+/* Everything that is needed to repeat a launch. */
+const char *describe(const shot &s) {
+    static char text[320];
+    snprintf(text, sizeof text,
+             "%s grid=%u n=%llu base%%16=%u,%u order=%d seed=%llu scale=%g accumulate=%d",
+             s.of->name, s.grid, ull(s.n), unsigned(reinterpret_cast<uintptr_t>(s.in) % 16),
+             unsigned(reinterpret_cast<uintptr_t>(s.in2) % 16), int(s.in_order), ull(s.seed),
+             s.scale, s.before != nullptr);
+    return text;
+}
+
+/* All kernels of the launch, as the runtime enqueues them. */
+const char *run_kernels(const shot &s, rtune_kernel_args *args) {
+    const unsigned block = s.of->config.block;
+    args->partials = s.grid;
+    const char *bad = run({s.of->kernel, args, s.grid, block, s.in_order, s.seed});
+    if (!bad && s.of->second) bad = run({s.of->second, args, 1, block, s.in_order, s.seed});
+    return bad;
+}
+
+} // namespace
+
 uint64_t test_seed() {
     static const uint64_t seed = [] {
         const char *text = getenv("RTUNE_TEST_SEED");
         const uint64_t s = text ? strtoull(text, nullptr, 10) : 20261129;
-        printf("RTUNE_TEST_SEED=%llu\n", static_cast<unsigned long long>(s));
+        printf("RTUNE_TEST_SEED=%llu\n", ull(s));
         fflush(stdout);
         return s;
     }();
     return seed;
 }
 
-void *place(const void *data, uint64_t n, size_t size, placement where) {
+void *place(unsigned input, const void *data, uint64_t n, size_t size, placement where) {
     constexpr size_t capacity = 9 << 20, margin = 256;
-    static const guarded arena = guarded_new(capacity);
+    static const guarded arenas[2] = {guarded_new(capacity), guarded_new(capacity)};
     static unsigned calls = 0;
+    const guarded &arena = arenas[input];
     const int garbage = calls++ % 2 ? 0x4b : 0xcb; /* large, of either sign, in every dtype */
     const size_t bytes = n * size, offset = where.offset * size;
     if (bytes + offset + margin > capacity) abort();
@@ -39,40 +69,43 @@ void *place(const void *data, uint64_t n, size_t size, placement where) {
     return begin;
 }
 
-uint64_t shoot(const shot &s) {
+void shoot(const shot &s, unsigned char got[result_max]) {
     static void *const workspace = workspace_new();
     static const guarded result = guarded_new(64);
-    const size_t size = rtune_result_size(&s.of->problem);
+    const size_t size = reference_size(&s.of->problem);
     rtune_kernel_args args = {};
     char *out = result.end - size;
-    memcpy(out, &s.before, size);
+    memset(result.begin, poison, size_t(result.end - result.begin));
+    if (s.before) memcpy(out, s.before, size);
     args.in = s.in;
+    args.in2 = s.in2;
     args.out = out;
     args.workspace = workspace;
     args.n = s.n;
-    args.scale = 1.0;
-    args.flags = s.accumulate ? uint32_t(RTUNE_ACCUMULATE) : 0;
+    args.scale = s.scale;
+    args.flags = s.before ? uint32_t(RTUNE_ACCUMULATE) : 0;
 
-    const char *bad = run({s.of->kernel, &args, s.grid, s.of->config.block, s.in_order, s.seed});
+    const char *bad = run_kernels(s, &args);
     if (!bad) bad = workspace_check(workspace);
-    if (bad)
-        fail_msg("%s grid=%u n=%llu seed=%llu: %s", s.of->name, s.grid,
-                 static_cast<unsigned long long>(s.n), static_cast<unsigned long long>(s.seed),
-                 bad);
-    uint64_t bits = 0;
-    memcpy(&bits, out, size);
-    return bits;
+    for (const char *p = result.end - 64; !bad && p < out; p++)
+        if (static_cast<unsigned char>(*p) != poison) bad = "wrote in front of the result";
+    if (bad) fail_msg("%s: %s", describe(s), bad);
+    memset(got, 0, result_max);
+    memcpy(got, out, size);
 }
 
-void expect(const shot &s, uint64_t bits, const char *why) {
-    const uint64_t got = shoot(s);
-    if (got == bits) return;
-    fail_msg(
-        "%s: %s grid=%u n=%llu base%%16=%u order=%d seed=%llu accumulate=%d: %016llx, not %016llx",
-        why, s.of->name, s.grid, static_cast<unsigned long long>(s.n),
-        unsigned(reinterpret_cast<uintptr_t>(s.in) % 16), int(s.in_order),
-        static_cast<unsigned long long>(s.seed), s.accumulate, static_cast<unsigned long long>(got),
-        static_cast<unsigned long long>(bits));
+void expect(const shot &s, const reference_result &result, const char *why) {
+    reference_result want = result;
+    unsigned char got[result_max];
+    char message[256];
+    rtune_problem p = s.of->problem;
+    p.n = s.n;
+    if (s.before) reference_accumulate(&p, s.before, &want);
+    shoot(s, got);
+    if (!reference_check(&p, &want, got, message, sizeof message))
+        fail_msg("%s: %s: %s", why, describe(s), message);
 }
+
+bool one_block(const instance &of) { return of.config.finish == RTUNE_FINISH_ONE; }
 
 } // namespace rtune_emu

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * harness.h: what the emulation tests share: inputs placed against guard pages, one checked launch,
- * and exact references that share no code with the templates.
+ * harness.h: what the emulation tests share: inputs placed against guard pages, and one checked
+ * launch. What is right comes from tests/reference.
  */
 #ifndef RTUNE_TESTS_EMU_HARNESS_H
 #define RTUNE_TESTS_EMU_HARNESS_H
 
 #include "tests/kernels/emu/catalog.h"
+#include "tests/kernels/emu/reference_cpp.h"
 
 #include <cstring>
 
@@ -21,39 +22,30 @@ struct placement {
     bool at_end;
     unsigned offset;
 };
-/* Copy n elements of the given size there; valid until the next call. */
-void *place(const void *data, uint64_t n, size_t size, placement where);
+/* Copy n elements of the given size there; valid until the next call for the same input, the first
+ * (0) or the second (1). */
+void *place(unsigned input, const void *data, uint64_t n, size_t size, placement where);
 
-/* The bytes of a result, zero-extended. */
-template <class T> uint64_t bits_of(T value) {
-    uint64_t bits = 0;
-    memcpy(&bits, &value, sizeof value);
-    return bits;
-}
-
+/* Of its problem, the instance takes op, dtype, acc, mode and NaN rule. */
 struct shot {
     const instance *of;
     unsigned grid;
-    const void *in;
+    const void *in, *in2;
+    double scale;
     uint64_t n;
     order in_order;
     uint64_t seed;
-    bool accumulate;
-    uint64_t before; /* what out holds before the launch */
+    const void *before; /* not NULL: RTUNE_ACCUMULATE to these 16 bytes */
 };
-/* Launch and return what out holds then. Fails the test if something was undefined, or if the
- * workspace was left in another state than it was found. */
-uint64_t shoot(const shot &s);
-/* Fail the test unless the launch gives these bits. */
-void expect(const shot &s, uint64_t bits, const char *why);
+/* Launch, and copy what out holds then. Fails the test if something was undefined, if a byte that
+ * is no part of the result was written, or if the workspace was left in another state than it was
+ * found. */
+void shoot(const shot &s, unsigned char got[16]);
+/* Fail the test unless the launch gives this result, or what RTUNE_ACCUMULATE makes of it. */
+void expect(const shot &s, const reference_result &result, const char *why);
 
-/* Data for a problem, of which every partial result in any order is exact. */
-void fill_exact(const rtune_problem &problem, void *data, size_t count, uint64_t seed);
-/* results[n] = result of the first n elements, n = 0 ... count. */
-void reference_prefixes(const rtune_problem &problem, const void *data, size_t count,
-                        uint64_t *results);
-/* op(a, b) of two results. */
-uint64_t reference_combine(const rtune_problem &problem, uint64_t a, uint64_t b);
+/* Only one block may be launched. */
+bool one_block(const instance &of);
 
 } // namespace rtune_emu
 

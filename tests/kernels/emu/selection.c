@@ -7,53 +7,83 @@
 
 static const uint32_t blocks[] = {32, 64, 128, 256, 512, 1024};
 static const uint32_t vectors[] = {1, 2, 4, 8};
-static const enum rtune_finish finishes[] = {RTUNE_FINISH_ONE, RTUNE_FINISH_SLOTS,
-                                             RTUNE_FINISH_LAST};
-static const enum rtune_map maps[] = {RTUNE_MAP_STRIP, RTUNE_MAP_CHUNK};
+static const enum rtune_finish emulated[] = {RTUNE_FINISH_ONE,    RTUNE_FINISH_SLOTS,
+                                             RTUNE_FINISH_LAST,   RTUNE_FINISH_TWO_KERNELS,
+                                             RTUNE_FINISH_PACKED, RTUNE_FINISH_ATOMIC};
 
-enum { CONFIGS = 6 * 4 * 3 * 2, SUBSET = 24, ODD = 12 };
+enum { FEW = 2, RICH = 24 };
 
-static struct rtune_config config_of(size_t code, enum rtune_dtype dtype) {
+/* One of each kind of kernel. */
+bool rtune_emu_is_rich(const struct rtune_problem *p) {
+    if (p->acc != RTUNE_WIDE || p->nan_rule != RTUNE_NAN_PROPAGATE) return false;
+    if (p->mode == RTUNE_REPRODUCIBLE) return p->op == RTUNE_DOT && p->dtype == RTUNE_F32;
+    return p->mode == RTUNE_PLAIN && ((p->op == RTUNE_SUM && p->dtype == RTUNE_F32) ||
+                                      (p->op == RTUNE_SUM && p->dtype == RTUNE_I8) ||
+                                      (p->op == RTUNE_ARGMAX && p->dtype == RTUNE_F16));
+}
+
+/* The finishes of a problem, by turns. */
+static enum rtune_finish finish_of(const struct rtune_problem *problem,
+                                   const struct rtune_config *like, size_t turn) {
+    enum rtune_finish allowed[RTUNE_ARRAY_SIZE(emulated)];
+    size_t count = 0;
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(emulated); k++) {
+        struct rtune_config config = *like;
+        config.finish = emulated[k];
+        if (rtune_instance_check(problem, &config, NULL) == RTUNE_OK)
+            allowed[count++] = emulated[k];
+    }
+    return allowed[turn % count];
+}
+
+/* The j-th config of the p-th problem. Each axis has a period of its own. */
+static struct rtune_config config_of(const struct rtune_problem *problem, size_t p, size_t j) {
     struct rtune_config config = {.grid = {RTUNE_GRID_BLOCKS, 1}};
-    config.load = (enum rtune_load)(code % RTUNE_LOAD_COUNT); /* one body on the host */
-    config.block = blocks[code % RTUNE_ARRAY_SIZE(blocks)], code /= RTUNE_ARRAY_SIZE(blocks);
-    config.items = vectors[code % RTUNE_ARRAY_SIZE(vectors)], code /= RTUNE_ARRAY_SIZE(vectors);
-    config.items *= RTUNE_VECTOR_BYTES / (uint32_t)rtune_dtype_size(dtype);
-    config.finish = finishes[code % RTUNE_ARRAY_SIZE(finishes)], code /= RTUNE_ARRAY_SIZE(finishes);
-    config.map = maps[code % RTUNE_ARRAY_SIZE(maps)];
+    struct rtune_rng rng = {RTUNE_EMU_SEED + p, 0};
+    const size_t turn = rtune_emu_is_rich(problem) ? j : FEW * p + j;
+    const uint64_t random = rtune_rng_u64(&rng);
+    config.load = (enum rtune_load)(turn % RTUNE_LOAD_COUNT); /* one body on the host */
+    config.block = blocks[(random + turn) % RTUNE_ARRAY_SIZE(blocks)];
+    if (turn % 3 == 2)
+        config.block = 32 * (3 + 2 * (uint32_t)((random + turn) % 15)); /* odd warps */
+    config.items = vectors[(random / 64 + turn + turn / 6) % RTUNE_ARRAY_SIZE(vectors)] *
+                   RTUNE_VECTOR_BYTES / (uint32_t)rtune_dtype_size(problem->dtype);
+    config.map = (random / 512 + turn + turn / 12) % 2 ? RTUNE_MAP_CHUNK : RTUNE_MAP_STRIP;
+    config.finish = finish_of(problem, &config, turn);
     return config;
 }
 
-/* k-th code of a random order of all of them, another order for every problem. */
-static size_t shuffled(size_t k, size_t problem) {
-    struct rtune_rng rng = {RTUNE_EMU_SEED + problem, 0};
-    size_t codes[CONFIGS];
-    for (size_t i = 0; i < CONFIGS; i++)
-        codes[i] = i;
-    for (size_t i = CONFIGS; i > 1; i--) {
-        size_t j = (size_t)rtune_rng_below(&rng, i), code = codes[j];
-        codes[j] = codes[i - 1];
-        codes[i - 1] = code;
-    }
-    return codes[k];
-}
-
-/* The j-th block of an odd number of warps, 3 to 31. Successive ones are not equal. */
-static uint32_t odd_block(size_t j) { return 32 * (3 + 2 * (uint32_t)(j % 15)); }
-
 bool rtune_emu_selection(size_t k, struct rtune_problem *problem, struct rtune_config *config) {
     for (size_t p = 0; rtune_problem_at(p, problem); p++) {
-        const bool whole = problem->op == RTUNE_SUM && problem->acc == RTUNE_WIDE &&
-                           (problem->dtype == RTUNE_F32 || problem->dtype == RTUNE_I64);
-        const size_t count = whole ? CONFIGS + ODD : SUBSET;
+        const size_t count = rtune_emu_is_rich(problem) ? RICH : FEW;
         if (k < count) {
-            *config =
-                config_of(whole && k < CONFIGS ? k : shuffled(k % CONFIGS, p), problem->dtype);
-            if (whole && k >= CONFIGS) config->block = odd_block(p + k);
-            if (!whole && k % 3 == 0) config->block = odd_block(p + k / 3);
+            *config = config_of(problem, p, k);
             return true;
         }
         k -= count;
     }
     return false;
+}
+
+bool rtune_emu_selection_big(size_t k, struct rtune_problem *problem, struct rtune_config *config) {
+    static const struct {
+        enum rtune_op op;
+        enum rtune_dtype dtype;
+        enum rtune_mode mode;
+        enum rtune_finish finish;
+        enum rtune_map map;
+    } big[] = {
+        {RTUNE_SUM, RTUNE_I8, RTUNE_PLAIN, RTUNE_FINISH_SLOTS, RTUNE_MAP_STRIP},
+        {RTUNE_ARGMAX, RTUNE_I8, RTUNE_PLAIN, RTUNE_FINISH_LAST, RTUNE_MAP_CHUNK},
+        {RTUNE_COUNT_NONZERO, RTUNE_I8, RTUNE_PLAIN, RTUNE_FINISH_PACKED, RTUNE_MAP_CHUNK},
+        {RTUNE_SUM, RTUNE_F16, RTUNE_REPRODUCIBLE, RTUNE_FINISH_TWO_KERNELS, RTUNE_MAP_STRIP},
+        {RTUNE_SUM, RTUNE_F32, RTUNE_PLAIN, RTUNE_FINISH_SLOTS, RTUNE_MAP_CHUNK},
+    };
+    if (k >= RTUNE_ARRAY_SIZE(big)) return false;
+    *problem = RTUNE_PROBLEM(big[k].op, big[k].dtype, 0);
+    problem->mode = big[k].mode;
+    *config = (struct rtune_config){
+        .block = 32, .grid = {RTUNE_GRID_BLOCKS, 1}, .finish = big[k].finish, .map = big[k].map};
+    config->items = 16 * RTUNE_VECTOR_BYTES / (uint32_t)rtune_dtype_size(problem->dtype);
+    return true;
 }

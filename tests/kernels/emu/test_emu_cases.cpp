@@ -1,270 +1,228 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Failures that people reported against other reduction libraries, by their case numbers, over
- * every emulated config of the problems they are about.
+ * every emulated config of the problems they are about: extremes, indices, logic, shapes. Sums are
+ * in test_emu_sums.cpp.
  */
+#include "tests/kernels/emu/cases.h"
 #include "tests/kernels/emu/cmocka_cpp.h"
-#include "tests/kernels/emu/harness.h"
-
-#include <cmath>
-#include <limits>
-#include <vector>
+#include "tests/kernels/emu/test_emu_sums.h"
 
 using namespace rtune_emu;
 
 namespace {
 
-template <class T> struct dtype_of;
-template <> struct dtype_of<float> { static constexpr rtune_dtype value = RTUNE_F32; };
-template <> struct dtype_of<double> { static constexpr rtune_dtype value = RTUNE_F64; };
-template <> struct dtype_of<int32_t> { static constexpr rtune_dtype value = RTUNE_I32; };
-template <> struct dtype_of<int64_t> { static constexpr rtune_dtype value = RTUNE_I64; };
-
-template <class T> constexpr T inf = std::numeric_limits<T>::infinity();
-/* Not the canonical one: negative, with a payload. */
-template <class T> T odd_nan() {
-    T x = -std::numeric_limits<T>::quiet_NaN();
-    char bytes[sizeof x];
-    memcpy(bytes, &x, sizeof x);
-    bytes[0] = 0x2a;
-    memcpy(&x, bytes, sizeof x);
-    return x;
-}
-template <class T> uint64_t canonical_nan() {
-    return sizeof(T) == 4 ? 0x7fc00000u : uint64_t(0x7ff8000000000000u);
-}
-
-using filter = bool (*)(const rtune_problem &);
-bool any(const rtune_problem &) { return true; }
-bool wide(const rtune_problem &p) { return p.acc == RTUNE_WIDE; }
-bool native(const rtune_problem &p) { return p.acc == RTUNE_NATIVE; }
-bool propagate(const rtune_problem &p) { return p.nan_rule == RTUNE_NAN_PROPAGATE; }
-bool ignore(const rtune_problem &p) { return p.nan_rule == RTUNE_NAN_IGNORE; }
-
-/* Every instance of op on T must give these bits: the input ends at a guard page, the grid is 1, 3
- * and more than there are elements (up to a bound). Returns how many instances there were. */
-template <class T>
-void all_give(const char *name, rtune_op op, const std::vector<T> &x, uint64_t bits,
-              filter which = any) {
-    unsigned count = 0;
-    for (const instance &of : catalog()) {
-        if (of.problem.op != op || of.problem.dtype != dtype_of<T>::value || !which(of.problem))
-            continue;
-        const void *in = place(x.data(), x.size(), sizeof(T), {true, 0});
-        const unsigned more = unsigned(x.size() < 16 ? x.size() + 2 : 7);
-        for (const unsigned grid : {1u, 3u, more}) {
-            if (grid != 1 && of.config.finish == RTUNE_FINISH_ONE) continue;
-            expect({&of, grid, in, x.size(), order(count % 3), test_seed() + count, false,
-                    ~uint64_t(0)},
-                   bits, name);
-        }
-        count++;
-    }
-    assert_true(count >= 16);
-}
-template <class T, class R>
-void all_equal(const char *name, rtune_op op, const std::vector<T> &x, R result,
-               filter which = any) {
-    all_give(name, op, x, bits_of(result), which);
-}
-
-template <class T> void infinities() {
-    for (const size_t n : {1u, 10u, 1000u, 8193u}) {
-        all_equal("A01", RTUNE_MIN, std::vector<T>(n, inf<T>), inf<T>);
-        all_equal("A01", RTUNE_MAX, std::vector<T>(n, -inf<T>), -inf<T>);
-    }
-}
 void test_A01_extremes_of_infinities(void **) {
-    infinities<float>();
-    infinities<double>();
-}
-
-template <class T> void ramp() {
-    std::vector<T> down(777), up(777);
-    for (size_t i = 0; i < down.size(); i++) {
-        down[i] = T(-T(i) - 1);
-        up[i] = T(i + 1);
-    }
-    all_equal("A03", RTUNE_MAX, down, T(-1));
-    all_equal("A03", RTUNE_MIN, up, T(1));
-}
-void test_A03_max_of_negatives(void **) {
-    ramp<float>();
-    ramp<double>();
-    ramp<int32_t>();
-    ramp<int64_t>();
-}
-
-template <class T> void moving_nan() {
-    const std::vector<T> small = {1, 5, odd_nan<T>(), 2, 3};
-    all_give("A05", RTUNE_MAX, small, canonical_nan<T>(), propagate);
-    all_give("A05", RTUNE_MIN, small, canonical_nan<T>(), propagate);
-    all_equal("A05", RTUNE_MAX, small, T(5), ignore);
-    all_equal("A05", RTUNE_MIN, small, T(1), ignore);
-    std::vector<T> x(4096);
-    for (size_t i = 0; i < x.size(); i++)
-        x[i] = T((i * 2654435761u + 12345) % 4093) / T(4093);
-    for (const size_t at : {0u, 1u, 31u, 32u, 255u, 2048u, 4095u}) {
-        std::vector<T> y = x;
-        y[at] = odd_nan<T>();
-        T least = 2, most = -1;
-        for (size_t i = 0; i < y.size(); i++) {
-            if (i == at) continue;
-            least = y[i] < least ? y[i] : least;
-            most = y[i] > most ? y[i] : most;
+    for (const rtune_dtype dtype : floats) {
+        for (const uint64_t n : {1u, 10u, 1000u, 8193u}) {
+            const values high = repeat(dtype, n, inf), low = repeat(dtype, n, -inf);
+            for (const rtune_op op : {RTUNE_MIN, RTUNE_ARGMIN, RTUNE_MINMAX})
+                all_give("A01", op, high, inf);
+            for (const rtune_op op : {RTUNE_MAX, RTUNE_ARGMAX, RTUNE_MINMAX})
+                all_give("A01", op, low, -inf);
         }
-        all_give("A05", RTUNE_MAX, y, canonical_nan<T>(), propagate);
-        all_give("A05", RTUNE_MIN, y, canonical_nan<T>(), propagate);
-        all_equal("A05", RTUNE_MAX, y, most, ignore);
-        all_equal("A05", RTUNE_MIN, y, least, ignore);
     }
+}
+
+void test_A03_max_of_negatives(void **) {
+    for (const rtune_dtype dtype : all_dtypes) {
+        if (!element_is_signed(dtype)) continue;
+        const uint64_t n = dtype == RTUNE_I8 ? 100 : dtype == RTUNE_BF16 ? 200 : 777;
+        values down = repeat(dtype, n, 0), up = down;
+        for (uint64_t i = 0; i < n; i++) {
+            down.put(i, -double(i) - 1);
+            up.put(i, double(i) + 1);
+        }
+        all_give("A03", RTUNE_MAX, down, -1);
+        all_give("A03", RTUNE_ARGMAX, down, -1);
+        all_give("A03", RTUNE_MIN, up, 1);
+        all_give("A03", RTUNE_ARGMIN, up, 1);
+    }
+}
+
+void one_nan(rtune_dtype dtype) {
+    values x = list(dtype, {1, 5, 0, 2, 3});
+    x.put_bits(2, odd_nan(dtype));
+    for (const rtune_op op : {RTUNE_MAX, RTUNE_MIN, RTUNE_ARGMAX, RTUNE_ARGMIN, RTUNE_MINMAX})
+        all_give("A05", op, x, no_number, propagate, 2);
+    for (const rtune_op op : {RTUNE_MAX, RTUNE_ARGMAX})
+        all_give("A05", op, x, 5, ignore, 1);
+    for (const rtune_op op : {RTUNE_MIN, RTUNE_ARGMIN})
+        all_give("A05", op, x, 1, ignore, 0);
+}
+/* 4096 values in [0, 1), of which bf16 has all bits. */
+double scattered(uint64_t i) { return double((i * 2654435761u + 12345) % 251) / 256; }
+void moving_nan(rtune_dtype dtype, uint64_t at) {
+    values x = repeat(dtype, 4096, 0);
+    uint64_t least = 0, most = 0;
+    for (uint64_t i = 0; i < x.n; i++) {
+        x.put(i, scattered(i));
+        if (i == at) continue;
+        if (least == at || scattered(i) < scattered(least)) least = i;
+        if (most == at || scattered(i) > scattered(most)) most = i;
+    }
+    x.put_bits(at, odd_nan(dtype));
+    for (const rtune_op op : {RTUNE_MAX, RTUNE_MIN, RTUNE_ARGMAX, RTUNE_ARGMIN, RTUNE_MINMAX})
+        all_give("A05", op, x, no_number, propagate, int64_t(at));
+    for (const rtune_op op : {RTUNE_MAX, RTUNE_ARGMAX})
+        all_give("A05", op, x, scattered(most), ignore, int64_t(most));
+    for (const rtune_op op : {RTUNE_MIN, RTUNE_ARGMIN})
+        all_give("A05", op, x, scattered(least), ignore, int64_t(least));
 }
 void test_A05_one_nan(void **) {
-    moving_nan<float>();
-    moving_nan<double>();
-}
-
-template <class T> void all_nan() {
-    for (const size_t n : {1u, 33u, 5000u}) {
-        all_give("A07", RTUNE_MIN, std::vector<T>(n, odd_nan<T>()), canonical_nan<T>());
-        all_give("A07", RTUNE_MAX, std::vector<T>(n, odd_nan<T>()), canonical_nan<T>());
+    for (const rtune_dtype dtype : floats) {
+        one_nan(dtype);
+        for (const uint64_t at : {0u, 1u, 31u, 32u, 255u, 2048u, 4095u})
+            moving_nan(dtype, at);
     }
 }
+
 void test_A07_all_nan(void **) {
-    all_nan<float>();
-    all_nan<double>();
-}
-
-template <class T> void zeros() {
-    for (const size_t n : {1024u, 8192u, 8193u, 16385u}) {
-        std::vector<T> negative(n, T(-0.0)), positive(n, T(0.0));
-        all_equal("A13", RTUNE_MAX, negative, T(-0.0));
-        all_equal("A13", RTUNE_MIN, positive, T(0.0));
-        negative[n / 3] = T(0.0);
-        positive[n / 3] = T(-0.0);
-        all_equal("A13", RTUNE_MAX, negative, T(0.0));
-        all_equal("A13", RTUNE_MIN, positive, T(-0.0));
+    for (const rtune_dtype dtype : floats) {
+        for (const uint64_t n : {1u, 33u, 5000u}) {
+            values x = repeat(dtype, n, 0);
+            for (uint64_t i = 0; i < n; i++)
+                x.put_bits(i, odd_nan(dtype));
+            for (const rtune_op op :
+                 {RTUNE_MIN, RTUNE_MAX, RTUNE_MINMAX, RTUNE_ARGMIN, RTUNE_ARGMAX})
+                all_give("A07", op, x, no_number);
+        }
     }
 }
+
+void test_A09_the_first_of_equals(void **) {
+    const values sevens = repeat(RTUNE_I32, 1000003, 7);
+    all_give("A09", RTUNE_ARGMIN, sevens, 7);
+    all_give("A09", RTUNE_ARGMAX, sevens, 7);
+    for (const rtune_dtype dtype : all_dtypes) {
+        all_give("A09", RTUNE_ARGMAX, list(dtype, {2, 3, 0, 3, 3}), 3, any, 1);
+        all_give("A09", RTUNE_ARGMIN, list(dtype, {1, 3, 1, 3, 1}), 1, any, 0);
+        values x = repeat(dtype, 8193, 1);
+        x.put(4000, 2), x.put(4096, 2), x.put(8192, 2);
+        all_give("A09", RTUNE_ARGMAX, x, 2, any, 4000);
+        x.put(77, 0), x.put(5000, 0);
+        all_give("A09", RTUNE_ARGMIN, x, 0, any, 77);
+    }
+    for (const rtune_dtype dtype : floats) { /* zeros are equal, and stay as they are */
+        all_give("A09", RTUNE_ARGMAX, list(dtype, {-1, -0.0, 0.0}), -0.0, any, 1);
+        all_give("A09", RTUNE_ARGMAX, list(dtype, {-1, 0.0, -0.0}), 0.0, any, 1);
+        all_give("A09", RTUNE_ARGMIN, list(dtype, {1, 0.0, -0.0}), 0.0, any, 1);
+        all_give("A09", RTUNE_ARGMIN, list(dtype, {1, -0.0, 0.0}), -0.0, any, 1);
+    }
+}
+
+void test_A12_arg_ops_see_the_sign(void **) {
+    for (const rtune_dtype dtype : {RTUNE_I8, RTUNE_I32, RTUNE_F16, RTUNE_F32, RTUNE_F64}) {
+        const values x = list(dtype, {-1, -2, -3, -4, -5, -6, -7, -8, -9, -10});
+        all_give("A12", RTUNE_ARGMAX, x, -1, any, 0);
+        all_give("A12", RTUNE_ARGMIN, x, -10, any, 9);
+    }
+}
+
 void test_A13_zeros_and_their_signs(void **) {
-    zeros<float>();
-    zeros<double>();
-}
-
-void test_A19_sums_outgrow_32_bits(void **) {
-    const std::vector<int32_t> x(6, 1 << 30);
-    all_equal("A19", RTUNE_SUM, x, int64_t(6442450944), wide);
-    all_equal("A19", RTUNE_SUM, x, int32_t(INT32_MIN), native);
-    const std::vector<int32_t> low(4097, INT32_MIN);
-    all_equal("A19", RTUNE_SUM, low, 4097 * int64_t(INT32_MIN), wide);
-}
-
-void test_A21_product_of_ones(void **) {
-    all_equal("A21", RTUNE_PROD, std::vector<float>(1000003, 1.0f), 1.0f);
-    all_equal("A21", RTUNE_PROD, std::vector<double>(24000, 1.0), 1.0);
-    all_equal("A21", RTUNE_PROD, std::vector<int64_t>(65, 1), int64_t(1));
-    all_equal("A21", RTUNE_PROD, std::vector<int32_t>(4097, 1), int64_t(1), wide);
-    all_equal("A21", RTUNE_PROD, std::vector<int32_t>(4097, 1), int32_t(1), native);
+    for (const rtune_dtype dtype : floats) {
+        for (const uint64_t n : {1024u, 8192u, 8193u, 16385u}) {
+            values negative = repeat(dtype, n, -0.0), positive = repeat(dtype, n, 0.0);
+            all_give("A13", RTUNE_MAX, negative, -0.0);
+            all_give("A13", RTUNE_MIN, positive, 0.0);
+            all_give("A13", RTUNE_MINMAX, negative, -0.0);
+            negative.put(n / 3, 0.0);
+            positive.put(n / 3, -0.0);
+            all_give("A13", RTUNE_MAX, negative, 0.0);
+            all_give("A13", RTUNE_MIN, positive, -0.0);
+        }
+    }
 }
 
 void test_A23_integers_beyond_2_53(void **) {
-    const int64_t big = int64_t(1) << 53;
-    all_equal("A23", RTUNE_MAX, std::vector<int64_t>{big, big + 1}, big + 1);
-    all_equal("A23", RTUNE_MIN, std::vector<int64_t>{big, big + 1}, big);
-    all_equal("A23", RTUNE_SUM, std::vector<int64_t>{big, 1}, big + 1);
+    for (const rtune_dtype dtype : {RTUNE_I64, RTUNE_U64}) {
+        values x = repeat(dtype, 2, 0x1p53);
+        x.put_bits(1, (uint64_t(1) << 53) + 1);
+        all_give_bits("A23", RTUNE_MAX, x, (uint64_t(1) << 53) + 1);
+        all_give_bits("A23", RTUNE_ARGMAX, x, (uint64_t(1) << 53) + 1, any, 1);
+        all_give("A23", RTUNE_MIN, x, 0x1p53);
+        x.put(1, 1);
+        all_give_bits("A23", RTUNE_SUM, x, (uint64_t(1) << 53) + 1);
+    }
 }
 
 void test_A25_one_element(void **) {
-    for (const rtune_op op : {RTUNE_SUM, RTUNE_PROD, RTUNE_MIN, RTUNE_MAX}) {
-        all_equal("A25", op, std::vector<float>{-1.5f}, -1.5f);
-        all_equal("A25", op, std::vector<double>{-1.5}, -1.5);
-        all_equal("A25", op, std::vector<int64_t>{-5}, int64_t(-5));
-        if (op == RTUNE_SUM || op == RTUNE_PROD) {
-            all_equal("A25", op, std::vector<int32_t>{-5}, int64_t(-5), wide);
-            all_equal("A25", op, std::vector<int32_t>{-5}, int32_t(-5), native);
-        } else {
-            all_equal("A25", op, std::vector<int32_t>{-5}, int32_t(-5));
-        }
+    static const double three[RTUNE_OP_COUNT] = {3, 9, 3, 9, 3, 3, 3, 3, 3, 3, 1, 1, 1, 3, 3, 3};
+    for (const rtune_dtype dtype : all_dtypes) {
+        const int ops = element_is_float(dtype) ? RTUNE_BAND : RTUNE_OP_COUNT;
+        for (int op = 0; op < ops; op++)
+            all_give("A25", rtune_op(op), repeat(dtype, 1, 3), three[op]);
     }
 }
 
-/* base + 1, 2, 3 elements, once in front of what else would be read and once at a guard page. */
-template <class T, class R> void shifted(R want, filter which) {
-    std::vector<T> x(4097);
-    for (size_t i = 0; i < x.size(); i++)
-        x[i] = T(i % 100);
-    unsigned count = 0;
-    for (const instance &of : catalog()) {
-        if (of.problem.op != RTUNE_SUM || of.problem.dtype != dtype_of<T>::value ||
-            !which(of.problem))
-            continue;
-        for (unsigned offset = 1; offset <= 3; offset++) {
-            const void *in = place(x.data(), x.size(), sizeof(T), {false, offset});
-            expect({&of, 1, in, x.size(), order(offset % 3), offset, false, 0}, bits_of(want),
-                   "A27");
-        }
-        count++;
-    }
-    assert_true(count >= 16);
-    all_equal("A27", RTUNE_SUM, x, want, which);
-}
+/* Every base that an element may have, once in front of what else would be read and once at a guard
+ * page. */
 void test_A27_element_aligned_bases(void **) {
-    shifted<float>(202656.0f, any);
-    shifted<double>(202656.0, any);
-    shifted<int64_t>(int64_t(202656), any);
-    shifted<int32_t>(int64_t(202656), wide);
-    shifted<int32_t>(int32_t(202656), native);
+    for (const rtune_dtype dtype : all_dtypes) {
+        values x = repeat(dtype, 4097, 0);
+        for (uint64_t i = 0; i < x.n; i++)
+            x.put(i, double(i % 100));
+        for (unsigned offset = 1; offset * element_size(dtype) <= 16; offset++)
+            all_give_at("A27", RTUNE_SUM, x, offset, 202656);
+        all_give("A27", RTUNE_SUM, x, 202656);
+    }
 }
 
-void test_A37_one_block_and_more_blocks_than_elements(void **) {
-    all_equal("A37", RTUNE_SUM, std::vector<float>{1.25f, 2.5f}, 3.75f);
-    all_equal("A37", RTUNE_SUM, std::vector<int32_t>{7}, int64_t(7), wide);
-    all_equal("A37", RTUNE_PROD, std::vector<float>{1.25f, 2.5f}, 3.125f);
-}
-
-/* What the semantics promise about floating-point sums besides. */
-template <class T> void special_sums() {
-    all_equal("-0", RTUNE_SUM, std::vector<T>(9, T(-0.0)), T(0.0));
-    all_give("inf - inf", RTUNE_SUM, std::vector<T>{inf<T>, 1, -inf<T>}, canonical_nan<T>());
-    all_give("nan", RTUNE_SUM, std::vector<T>{1, odd_nan<T>(), 1}, canonical_nan<T>());
-    all_equal("inf", RTUNE_SUM, std::vector<T>{1, inf<T>, 1}, inf<T>);
-    all_give("0 * inf", RTUNE_PROD, std::vector<T>{0, 1, inf<T>}, canonical_nan<T>());
-    const T tiny = std::numeric_limits<T>::denorm_min();
-    all_equal("subnormal", RTUNE_SUM, std::vector<T>(5, tiny), T(5) * tiny);
-    all_equal("subnormal", RTUNE_MIN, std::vector<T>{tiny, 1}, tiny);
-    all_equal("subnormal", RTUNE_PROD, std::vector<T>{1, tiny, 3}, T(3) * tiny);
-}
-void test_special_values_of_sums(void **) {
-    special_sums<float>();
-    special_sums<double>();
+void test_A35_truth_is_of_whole_elements(void **) {
+    all_give("A35", RTUNE_ALL, list(RTUNE_U8, {2, 4, 6}), 1);
+    for (const rtune_dtype dtype : floats) {
+        all_give("A35", RTUNE_ANY, list(dtype, {0.5}), 1);
+        all_give("A35", RTUNE_ALL, list(dtype, {1, 0}), 0);
+        all_give("A35", RTUNE_ANY, list(dtype, {0.0, -0.0}), 0);
+        all_give("A35", RTUNE_ALL, list(dtype, {1, -0.0, 1}), 0);
+        values x = list(dtype, {0.0, -0.0, no_number, 0});
+        all_give("A35", RTUNE_ANY, x, 1);
+        all_give("A35", RTUNE_COUNT_NONZERO, x, 1);
+        x.put_bits(0, 1); /* the least subnormal number */
+        all_give("A35", RTUNE_COUNT_NONZERO, x, 2);
+    }
+    all_give("A35", RTUNE_ANY, list(RTUNE_I32, {256, 0}), 1);
+    all_give("A35", RTUNE_ANY, list(RTUNE_I64, {4294967296.0}), 1);
+    all_give("A35", RTUNE_COUNT_NONZERO, list(RTUNE_I64, {4294967296.0, 0, -1}), 2);
+    for (const rtune_dtype dtype : integers) {
+        for (const uint64_t n : {5u, 4099u}) { /* the only one of its kind, at either end */
+            for (const uint64_t at : {uint64_t(0), n / 2, n - 1}) {
+                values x = repeat(dtype, n, 0), y = repeat(dtype, n, 4);
+                x.put(at, 64), y.put(at, 0);
+                all_give("A35", RTUNE_ANY, x, 1);
+                all_give("A35", RTUNE_ALL, y, 0);
+                all_give("A35", RTUNE_COUNT_NONZERO, y, double(n) - 1);
+            }
+        }
+    }
 }
 
 /* Two reductions one after the other, max then min, on one workspace (all launches of these tests
  * share it): neither sees what the other left, and it is clean in between. */
 void test_B05_two_on_one_workspace(void **) {
-    std::vector<int32_t> x(65536);
-    for (size_t i = 0; i < x.size(); i++)
-        x[i] = int32_t(i * 2654435761u);
-    x[40000] = INT32_MAX;
-    x[3] = INT32_MIN;
-    std::vector<const instance *> first, then;
-    for (const instance &of : catalog()) {
-        if (of.problem.dtype != RTUNE_I32) continue;
-        if (of.problem.op == RTUNE_MAX) first.push_back(&of);
-        if (of.problem.op == RTUNE_MIN) then.push_back(&of);
+    values x = repeat(RTUNE_I32, 65536, 0);
+    for (uint64_t i = 0; i < x.n; i++)
+        x.put_bits(i, i * 2654435761u);
+    x.put(40000, 2147483647.0), x.put(3, -2147483648.0);
+    for (int turn = 0; turn < 3; turn++) {
+        all_give("B05", RTUNE_MAX, x, 2147483647.0);
+        all_give("B05", RTUNE_MIN, x, -2147483648.0);
+        all_give("B05", RTUNE_ARGMAX, x, 2147483647.0, any, 40000);
+        all_give("B05", RTUNE_ARGMIN, x, -2147483648.0, any, 3);
     }
-    assert_true(first.size() >= 4 && then.size() >= 4);
-    const void *in = place(x.data(), x.size(), sizeof x[0], {true, 0});
-    for (size_t k = 0; k < first.size(); k++) {
-        const instance *max = first[k], *min = then[k % then.size()];
-        const order turn = order(k % 3);
-        const uint64_t seed = test_seed() + k;
-        expect({max, max->config.finish == RTUNE_FINISH_ONE ? 1u : 7u, in, x.size(), turn, seed,
-                false, 0},
-               bits_of(INT32_MAX), "B05");
-        expect({min, min->config.finish == RTUNE_FINISH_ONE ? 1u : 7u, in, x.size(), turn, seed,
-                false, 0},
-               bits_of(INT32_MIN), "B05");
+}
+
+void test_bits(void **) {
+    for (const rtune_dtype dtype : integers) {
+        values x = repeat(dtype, 4099, -1);
+        if (!element_is_signed(dtype)) x.bytes.assign(x.bytes.size(), 0xff);
+        x.put_bits(17, element_mask(dtype) & ~uint64_t(6));
+        all_give_bits("band", RTUNE_BAND, x, element_mask(dtype) & ~uint64_t(6));
+        all_give_bits("bxor", RTUNE_BXOR, x, element_mask(dtype) & ~uint64_t(6));
+        values y = repeat(dtype, 4099, 0);
+        y.put(4098, 64), y.put(0, 2);
+        all_give_bits("bor", RTUNE_BOR, y, 66);
+        all_give_bits("bxor", RTUNE_BXOR, y, 66);
     }
 }
 
@@ -276,15 +234,26 @@ int main() {
         cmocka_unit_test(test_A03_max_of_negatives),
         cmocka_unit_test(test_A05_one_nan),
         cmocka_unit_test(test_A07_all_nan),
+        cmocka_unit_test(test_A09_the_first_of_equals),
+        cmocka_unit_test(test_A12_arg_ops_see_the_sign),
         cmocka_unit_test(test_A13_zeros_and_their_signs),
-        cmocka_unit_test(test_A19_sums_outgrow_32_bits),
+        cmocka_unit_test(test_A15_halves_accumulate_in_f32),
+        cmocka_unit_test(test_A17_halves_round_once),
+        cmocka_unit_test(test_A19_sums_outgrow_their_elements),
         cmocka_unit_test(test_A21_product_of_ones),
         cmocka_unit_test(test_A23_integers_beyond_2_53),
         cmocka_unit_test(test_A25_one_element),
         cmocka_unit_test(test_A27_element_aligned_bases),
+        cmocka_unit_test(test_A35_truth_is_of_whole_elements),
         cmocka_unit_test(test_A37_one_block_and_more_blocks_than_elements),
+        cmocka_unit_test(test_A39_compensation_past_infinity),
+        cmocka_unit_test(test_A44_sums_of_zeros),
         cmocka_unit_test(test_B05_two_on_one_workspace),
         cmocka_unit_test(test_special_values_of_sums),
+        cmocka_unit_test(test_integers_wrap),
+        cmocka_unit_test(test_packed_totals_at_their_limit),
+        cmocka_unit_test(test_fixed_edges),
+        cmocka_unit_test(test_bits),
     };
     test_seed();
     return cmocka_run_group_tests_name("emulated kernels, cases", tests, nullptr, nullptr);

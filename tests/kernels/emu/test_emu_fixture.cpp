@@ -38,6 +38,8 @@ SAME_PLACE(workspace);
 SAME_PLACE(n);
 SAME_PLACE(flags);
 SAME_PLACE(scale);
+static_assert(offsetof(device_side::args, partials) == offsetof(rtune_kernel_args, partials),
+              "partials");
 static_assert(sizeof(device_side::args) == sizeof(rtune_kernel_args), "arguments of a kernel");
 static_assert(int(device_side::load_kind::evictfirst) == RTUNE_LOAD_EVICTFIRST &&
                   int(device_side::load_kind::noallocate) == RTUNE_LOAD_NOALLOCATE &&
@@ -46,8 +48,16 @@ static_assert(int(device_side::load_kind::evictfirst) == RTUNE_LOAD_EVICTFIRST &
                   int(device_side::finish_kind::one) == RTUNE_FINISH_ONE &&
                   int(device_side::finish_kind::slots) == RTUNE_FINISH_SLOTS &&
                   int(device_side::finish_kind::last) == RTUNE_FINISH_LAST &&
+                  int(device_side::finish_kind::packed) == RTUNE_FINISH_PACKED &&
+                  int(device_side::finish_kind::two_kernels) == RTUNE_FINISH_TWO_KERNELS &&
+                  int(device_side::finish_kind::dependent) == RTUNE_FINISH_DEPENDENT &&
+                  int(device_side::finish_kind::cluster) == RTUNE_FINISH_CLUSTER &&
+                  int(device_side::finish_kind::grid_sync) == RTUNE_FINISH_GRID_SYNC &&
+                  int(device_side::finish_kind::atomic) == RTUNE_FINISH_ATOMIC &&
                   int(device_side::map_kind::strip) == RTUNE_MAP_STRIP &&
-                  int(device_side::map_kind::chunk) == RTUNE_MAP_CHUNK,
+                  int(device_side::map_kind::chunk) == RTUNE_MAP_CHUNK &&
+                  int(device_side::variant_kind::cascaded) == RTUNE_CASCADED &&
+                  int(device_side::variant_kind::bulk) == RTUNE_BULK,
               "axes");
 
 namespace {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every selected instance against exact references: sizes around every boundary of its shape, one
- * to more blocks than tiles, every base, each end at a guard page, all three orders, with and
- * without ACCUMULATE.
+ * Every selected instance against the reference: sizes around every boundary of its shape, one to
+ * more blocks than tiles, every base, each end at a guard page, all three orders, with and without
+ * RTUNE_ACCUMULATE; data of which every order is exact, data that rounds, and special values.
+ *
+ *     test_emu_sweep [SHARD SHARDS]
  */
 #include "tests/kernels/emu/cmocka_cpp.h"
 #include "tests/kernels/emu/harness.h"
@@ -10,20 +12,26 @@
 #include "base/rng.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <map>
 #include <set>
 
 using namespace rtune_emu;
 
 namespace {
 
-constexpr size_t n_max = (1 << 16) + 1;
-constexpr uint64_t n_small = 4097;
+constexpr size_t n_max = (1 << 16) + 1, n_small = 4097;
+/* Not a power of two, so that fixed rounds; 2^17 terms of the data stay in range. */
+constexpr double fixed_scale = 1234567.8901;
 
+/* Inputs and results of the problem at hand, of one kind of data. */
 struct data_set {
     rtune_problem problem;
-    alignas(16) char bytes[n_max * 8];
-    uint64_t results[n_max + 1];
-} data;
+    char in[2][n_max * 8];
+    std::map<uint64_t, reference_result> results;
+};
+data_set sets[REFERENCE_DATA_COUNT];
+unsigned shard = 0, shards = 1;
 
 std::set<uint64_t> sizes_of(const rtune_config &config) {
     const uint64_t block = config.block, items = config.items, tile = block * items;
@@ -36,106 +44,132 @@ std::set<uint64_t> sizes_of(const rtune_config &config) {
     return sizes;
 }
 
-std::set<unsigned> grids_of(const rtune_config &config, uint64_t n) {
-    if (config.finish == RTUNE_FINISH_ONE) return {1};
+std::set<unsigned> grids_of(const instance &of, uint64_t n) {
+    const rtune_config &config = of.config;
+    if (one_block(of)) return {1};
     const uint64_t tiles = n / (uint64_t(config.block) * config.items) + 1;
     std::set<unsigned> grids = {1, 3, unsigned(tiles + 2)};
     if (n == n_max) grids.insert(200); /* more slots than one warp reads at once */
-    if (n == n_max && config.block == 32) grids.insert(RTUNE_GRID_MAX);
+    if (n == n_max && config.block <= 64) grids.insert(RTUNE_GRID_MAX);
     return grids;
 }
 
-/* For min and max, a spike at a random place: a running extreme would hide most elements. */
-uint64_t put_spike(const rtune_problem &p, void *in, uint64_t n, rtune_rng *rng) {
-    const bool max = p.op == RTUNE_MAX;
-    const size_t size = rtune_dtype_size(p.dtype);
-    uint64_t bits = max ? UINT64_MAX >> (65 - 8 * size) : uint64_t(1) << (8 * size - 1);
-    if (p.dtype == RTUNE_F32) bits = max ? 0x7f800000u : 0xff800000u;
-    if (p.dtype == RTUNE_F64) bits = max ? 0x7ff0000000000000u : 0xfff0000000000000u;
-    memcpy(static_cast<char *>(in) + rtune_rng_below(rng, n) * size, &bits, size);
-    return bits;
+/* The reference, once for each n. */
+const reference_result &result_of(data_set &set, uint64_t n) {
+    const auto found = set.results.find(n);
+    if (found != set.results.end()) return found->second;
+    reference r;
+    reference_begin(&r, &set.problem, fixed_scale);
+    reference_add(&r, set.in[0], set.in[1], n);
+    reference_end(&r, 0, &set.results[n]);
+    return set.results[n];
 }
 
-/* What an ACCUMULATE finds in out: exact with all the data. */
-uint64_t before_of(const rtune_problem &p, rtune_rng *rng) {
-    const rtune_dtype dtype = rtune_result_dtype(&p);
-    if (dtype == RTUNE_F32) return bits_of(p.op == RTUNE_PROD ? -2.0f : 77.0f);
-    if (dtype == RTUNE_F64) return bits_of(p.op == RTUNE_PROD ? -2.0 : 77.0);
-    return rtune_rng_u64(rng) >> (64 - 8 * rtune_dtype_size(dtype));
+/* For extremes, one that beats all others, at a random place: a running extreme would hide most
+ * elements. */
+reference_result with_spike(const rtune_problem &p, void *in, uint64_t n, rtune_rng *rng) {
+    reference_result result;
+    rtune_problem whole = p;
+    const rtune_args args = RTUNE_ARGS(in, nullptr);
+    element_put(p.dtype, in, rtune_rng_below(rng, n), reference_spike(&p, rtune_rng_u64(rng)));
+    whole.n = n;
+    reference_compute(&whole, &args, &result);
+    return result;
+}
+
+/* Something that a result may be added to, exactly where the data is. */
+void before_of(const rtune_problem &p, rtune_rng *rng, unsigned char before[16]) {
+    const size_t size = reference_size(&p);
+    for (size_t k = 0; k < 16; k++)
+        before[k] = static_cast<unsigned char>(rtune_rng_u64(rng));
+    if (p.op == RTUNE_ANY || p.op == RTUNE_ALL) memset(before, 0, 4), before[0] = rng->next & 1;
+    if (p.mode == RTUNE_FIXED) memset(before + 12, 0, 4);
+    if (!element_is_float(p.dtype) || p.op >= RTUNE_ANY || p.mode == RTUNE_FIXED) return;
+    const rtune_dtype type = rtune_result_dtype(&p);
+    for (size_t k = 0; k < size / element_size(type); k++)
+        element_put(type, before, k,
+                    element_round(type, p.op == RTUNE_PROD ? -2.0L : 0.5L * k + 8));
+}
+
+placement place_of(const rtune_problem &p, uint64_t random) {
+    const unsigned offsets = unsigned(16 / element_size(p.dtype));
+    return {random % 3 == 0, unsigned(random / 3 % (offsets + 1))};
 }
 
 void check_one(const instance &of, unsigned grid, uint64_t n, placement where, rtune_rng *rng) {
     const rtune_problem &p = of.problem;
     const uint64_t seed = rtune_rng_u64(rng);
-    void *in = place(data.bytes, n, rtune_dtype_size(p.dtype), where);
-    uint64_t want = data.results[n];
-    if ((p.op == RTUNE_MIN || p.op == RTUNE_MAX) && seed % 4 != 0) want = put_spike(p, in, n, rng);
-    shot s = {&of, grid, in, n, order(seed / 4 % 3), seed, seed / 16 % 4 == 0, 0};
-    s.before = before_of(p, rng); /* without ACCUMULATE it is garbage */
-    if (s.accumulate) want = reference_combine(p, s.before, want);
-    expect(s, want, "sweep");
+    const bool extreme = p.op >= RTUNE_MIN && p.op <= RTUNE_ARGMAX;
+    data_set &set = sets[p.mode == RTUNE_PLAIN && seed % 4 ? 0 : seed / 4 % REFERENCE_DATA_COUNT];
+    unsigned char before[16];
+    shot s = {&of, grid, nullptr, nullptr, fixed_scale, n, order(seed / 16 % 3), seed, nullptr};
+    void *in = place(0, set.in[0], n, element_size(p.dtype), where);
+    s.in = in;
+    if (p.op == RTUNE_DOT)
+        s.in2 = place(1, set.in[1], n, element_size(p.dtype), place_of(p, seed / 64));
+    const reference_result result =
+        extreme && seed / 4 % 4 ? with_spike(p, in, n, rng) : result_of(set, n);
+    assert_true(!result.open || &set == &sets[REFERENCE_SPECIAL]);
+    if (seed / 1024 % 4 == 0 && p.op != RTUNE_ARGMIN && p.op != RTUNE_ARGMAX) {
+        before_of(p, rng, before);
+        s.before = before;
+    }
+    expect(s, result, "sweep");
 }
 
 /* All placements of the sizes up to n_every, a random one of the larger. */
 unsigned long check_instance(const instance &of, uint64_t n_every, rtune_rng *rng) {
-    static const placement places[] = {{true, 0}, {false, 0}, {false, 1}, {false, 2}, {false, 3}};
-    constexpr size_t place_count = sizeof places / sizeof places[0];
+    const unsigned offsets = unsigned(16 / element_size(of.problem.dtype));
     unsigned long launches = 0;
     for (const uint64_t n : sizes_of(of.config)) {
-        for (const unsigned grid : grids_of(of.config, n)) {
-            const size_t count = n <= n_every ? place_count : 1;
-            const size_t first = size_t(rtune_rng_below(rng, place_count));
-            for (size_t k = first; k < first + count; k++, launches++)
-                check_one(of, grid, n, places[k % place_count], rng);
+        for (const unsigned grid : grids_of(of, n)) {
+            check_one(of, grid, n, place_of(of.problem, rtune_rng_u64(rng)), rng), launches++;
+            if (n > n_every) continue;
+            for (unsigned k = 0; k <= offsets; k++, launches++)
+                check_one(of, grid, n, {k == 0, k}, rng);
         }
     }
     return launches;
 }
 
-/* The problems with every config, or all the others. */
-void sweep(bool whole) {
-    rtune_rng rng = {test_seed() + whole, 0};
+void fill(const rtune_problem &p) {
+    for (int set = 0; set < REFERENCE_DATA_COUNT; set++) {
+        sets[set].problem = p;
+        sets[set].results.clear();
+        for (unsigned k = 0; k < 2; k++)
+            reference_fill(&p, reference_data(set), test_seed() + 2 * unsigned(set) + k,
+                           sets[set].in[k], n_max);
+    }
+}
+
+void test_every_instance(void **) {
+    rtune_rng rng = {test_seed() + shard, 0};
     unsigned long launches = 0, instances = 0;
-    data.problem.struct_size = 0;
+    unsigned kind = 0;
+    const rtune_problem *last = nullptr;
     for (const instance &of : catalog()) {
-        const rtune_problem &p = of.problem;
-        const bool is_whole = p.op == RTUNE_SUM && p.acc == RTUNE_WIDE &&
-                              (p.dtype == RTUNE_F32 || p.dtype == RTUNE_I64);
-        if (is_whole != whole) continue;
-        if (!data.problem.struct_size || !rtune_problem_same_kind(&p, &data.problem)) {
-            data.problem = p;
-            fill_exact(p, data.bytes, n_max, test_seed());
-            reference_prefixes(p, data.bytes, n_max, data.results);
-        }
-        launches += check_instance(of, whole ? n_small : 2, &rng);
+        const bool first = !last || !rtune_problem_same_kind(&of.problem, last);
+        kind += first && last;
+        last = &of.problem;
+        if (kind % shards != shard) continue;
+        if (first) fill(of.problem);
+        launches += check_instance(of, rtune_emu_is_rich(&of.problem) ? 1000 : 33, &rng);
         instances++;
     }
     printf("%lu instances, %lu launches\n", instances, launches);
-    assert_true(instances >= 200);
-}
-
-void test_every_config_of_f32_and_i64_sum(void **) { sweep(true); }
-void test_some_configs_of_every_other_problem(void **) { sweep(false); }
-
-/* A kernel that gets n = 0 touches no input and writes the identity. */
-void test_empty_input_is_the_identity(void **) {
-    for (const instance &of : catalog()) {
-        uint64_t identity = 0;
-        if (rtune_identity(&of.problem, &identity, nullptr) != RTUNE_OK) continue;
-        const void *in = place(nullptr, 0, 1, {true, 0});
-        const unsigned grid = of.config.finish == RTUNE_FINISH_ONE ? 1 : 3;
-        expect({&of, grid, in, 0, order::forward, 0, false, UINT64_MAX}, identity, "n=0");
-    }
+    assert_true(instances >= 500 / shards);
 }
 
 } // namespace
 
-int main() {
+int main(int argc, char **argv) {
     const CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_config_of_f32_and_i64_sum),
-        cmocka_unit_test(test_some_configs_of_every_other_problem),
-        cmocka_unit_test(test_empty_input_is_the_identity),
+        cmocka_unit_test(test_every_instance),
     };
+    if (argc == 3) {
+        shard = unsigned(strtoul(argv[1], nullptr, 10));
+        shards = unsigned(strtoul(argv[2], nullptr, 10));
+    }
     test_seed();
     return cmocka_run_group_tests_name("emulated kernels, swept", tests, nullptr, nullptr);
 }
