@@ -103,7 +103,7 @@ enum rtune_status rtune_cuda_launch(rtune_device *base, const rtune_kernel *kern
     struct rtune_kernel_args args = request->args;
     void *params[1] = {&args};
     struct rtune_cuda_scope scope;
-    args.reserved = request->grid;
+    args.partials = request->grid;
     enum rtune_status status = rtune_cuda_enter(dev, false, &scope, err);
     if (status != RTUNE_OK) return status;
     const struct shape first = first_shape(own, request->grid);

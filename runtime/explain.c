@@ -54,15 +54,15 @@ static void explain_stores(const struct rtune_index *index, struct rtune_buf *ou
 }
 
 static void explain_runs(const rtune *rt, const struct rtune_index *index,
-                         const struct rtune_decision *d, enum rtune_cache cache,
+                         const struct rtune_problem *like, enum rtune_cache cache,
                          struct rtune_buf *out) {
-    struct rtune_problem kind = d->problem;
+    struct rtune_problem kind = *like;
     size_t count = 0;
     kind.cache = cache;
     const struct rtune_run *runs = rtune_index_find(index, &kind, &count);
     for (size_t i = 0; i < count; i++) {
         const struct rtune_run *run = &runs[i];
-        const struct rtune_hit hit = rtune_run_match(run, d->problem.n, rt->dev->units);
+        const struct rtune_hit hit = rtune_run_match(run, kind.n, rt->dev->units);
         char config[CONFIG_TEXT];
         rtune_config_print(&hit.row->config, config, sizeof config);
         rtune_buf_printf(out, "rows:     store %u, %s, ", (unsigned)run->store + 1,
@@ -82,6 +82,19 @@ static void explain_runs(const rtune *rt, const struct rtune_index *index,
                          (unsigned long long)hit.row->n, config);
     }
     if (count == 0) rtune_buf_printf(out, "rows:     %s: none\n", rtune_cache_name(cache));
+}
+
+static void explain_rows(const rtune *rt, const struct rtune_index *index,
+                         const struct rtune_decision *d, struct rtune_buf *out) {
+    explain_runs(rt, index, &d->problem, d->problem.cache, out);
+    if (d->problem.cache != RTUNE_COLD) explain_runs(rt, index, &d->problem, RTUNE_COLD, out);
+    if (d->source == RTUNE_FROM_SIBLING) {
+        char text[160];
+        rtune_problem_print(&d->like, text, sizeof text);
+        rtune_buf_printf(out, "sibling:  %s\n", text);
+        explain_runs(rt, index, &d->like, d->like.cache, out);
+    }
+    if (d->unserved) rtune_buf_printf(out, "finish:   not served: %s\n", d->unserved);
 }
 
 /* What the bits of the result depend on, beside the input's address modulo 16, as one short name.
@@ -144,8 +157,7 @@ enum rtune_status rtune_explain(const rtune *rt, const struct rtune_problem *giv
     rtune_launch_fill(rt, &d, rtune_prepared_find(rt, index, &d.problem, &d.config), NULL, &launch);
     explain_problem(rt, &problem, &d, &out);
     explain_stores(index, &out);
-    explain_runs(rt, index, &d, d.problem.cache, &out);
-    if (d.problem.cache != RTUNE_COLD) explain_runs(rt, index, &d, RTUNE_COLD, &out);
+    explain_rows(rt, index, &d, &out);
     explain_launch(rt, &d, &launch, &out);
     TRY(rtune_buf_status(&out, err));
     if (size > 0) {

@@ -11,18 +11,20 @@
  *      Files: the path given to rtune_open alone, else RTUNE_DB alone, else the user's store and
  * the system's store; then the shipped profiles. A row of the shipped profiles is reported as
  *      `shipped` whichever of the three it is.
- *   3. Rows of a similar device (same compute capability; cpu: same instruction set): the nearest
+ *   3. Rows of this device's identity for a sibling, a problem that is like this one (sibling.c).
+ *   4. Rows of a similar device (same compute capability; cpu: same instruction set): the nearest
  *      by rtune_identity_distance first, then as in 2. Grids that count SMs are resolved for this
  *      device.
- *   4. The built-in config.
+ *   5. The built-in config.
  *
  * One block tuned at n = 1000 is a trap at n = 10^6, and a full grid tuned at 10^8 is one at 1000.
  * So where no measured interval speaks for it, a row serves a larger n only if its grid would fill
  * the device (else the row above it does, or the row is refused and the search goes on), and a
  * smaller n with a grid that is cut to it.
  *
- * In 2 and in 3, where the cache state asked for has no row to serve, those of the cold state are
- * tried before going on. "none" as the store leaves 1 and 4.
+ * In 2, 3 and 4, where the cache state asked for has no row to serve, those of the cold state are
+ * tried before going on. "none" as the store leaves 1 and 5. Where a finish has a condition that
+ * this n or these flags do not meet, the built-in config serves, and the launch record says why.
  */
 #include "runtime/lookup.h"
 
@@ -89,17 +91,20 @@ static struct rtune_config cut_grid(struct rtune_config config, const struct rtu
     return config;
 }
 
-static void take(struct rtune_decision *d, const struct rtune_run *run, struct rtune_hit hit,
-                 uint32_t units) {
+static void take(struct rtune_decision *d, const struct rtune_problem *like,
+                 const struct rtune_run *run, struct rtune_hit hit, uint32_t units) {
+    d->like = *like;
     d->run = run;
     d->row = hit.row;
     d->match = hit.match;
     d->config = hit.row->config;
-    if (d->problem.n < (hit.match == RTUNE_MATCH_CLAMPED ? hit.row->n : hit.row->n_from)) {
-        d->config = cut_grid(hit.row->config, hit.row, &d->problem, units);
+    if (like->n < (hit.match == RTUNE_MATCH_CLAMPED ? hit.row->n : hit.row->n_from)) {
+        d->config = cut_grid(hit.row->config, hit.row, like, units);
     }
     if (!run->same) {
         d->source = RTUNE_FROM_SIMILAR;
+    } else if (!rtune_problem_same_kernel(like, &d->problem)) {
+        d->source = RTUNE_FROM_SIBLING;
     } else if (run->shipped) {
         d->source = RTUNE_FROM_SHIPPED;
     } else {
@@ -111,55 +116,77 @@ static void take(struct rtune_decision *d, const struct rtune_run *run, struct r
 
 /* Take the best hit of the first group of runs (this device, then each distance) that has one. The
  * runs are sorted so. same: consider this device alone, else the others alone. */
-static bool take_best(struct rtune_decision *d, const struct rtune_run *runs, size_t count,
-                      bool same, uint32_t units) {
+static bool take_best(struct rtune_decision *d, const struct rtune_index *index,
+                      const struct rtune_problem *like, bool same, uint32_t units) {
+    size_t count = 0;
+    const struct rtune_run *runs = rtune_index_find(index, like, &count);
     const struct rtune_run *best = NULL;
     struct rtune_hit hit = {RTUNE_MATCH_REFUSED, NULL};
     for (size_t i = 0; i < count; i++) {
         if (runs[i].same != same) continue;
         if (best && runs[i].distance > best->distance) break;
-        const struct rtune_hit h = rtune_run_match(&runs[i], d->problem.n, units);
+        const struct rtune_hit h = rtune_run_match(&runs[i], like->n, units);
         if (h.match == RTUNE_MATCH_REFUSED && !d->refused) d->refused = h.row;
         if (h.match >= hit.match) continue;
         hit = h;
         best = &runs[i];
     }
     if (!best) return false;
-    take(d, best, hit, units);
+    take(d, like, best, hit, units);
     return true;
 }
 
-static bool decide_by_rows(const rtune *rt, const struct rtune_index *index,
-                           struct rtune_decision *d) {
-    struct rtune_problem kind = d->problem;
-    const struct rtune_run *runs[2] = {NULL, NULL};
-    size_t counts[2] = {0, 0};
-    runs[0] = rtune_index_find(index, &kind, &counts[0]);
-    if (kind.cache != RTUNE_COLD) {
-        kind.cache = RTUNE_COLD;
-        runs[1] = rtune_index_find(index, &kind, &counts[1]);
-    }
-    for (int same = 1; same >= 0; same--) {
-        for (int cold = 0; cold < 2; cold++) {
-            if (!take_best(d, runs[cold], counts[cold], same, rt->dev->units)) continue;
-            d->cold_rows = cold;
-            return true;
-        }
+/* The rows of one kind: of the cache state asked for, else of the cold one. */
+static bool take_kind(struct rtune_decision *d, const struct rtune_index *index,
+                      const struct rtune_problem *like, bool same, uint32_t units) {
+    struct rtune_problem cold = *like;
+    cold.cache = RTUNE_COLD;
+    if (take_best(d, index, like, same, units)) return true;
+    d->cold_rows = like->cache != RTUNE_COLD && take_best(d, index, &cold, same, units);
+    return d->cold_rows;
+}
+
+static bool take_sibling(struct rtune_decision *d, const struct rtune_index *index,
+                         uint32_t units) {
+    struct rtune_problem siblings[RTUNE_SIBLINGS];
+    const struct rtune_row *refused = d->refused;
+    const size_t count = rtune_siblings(&d->problem, siblings);
+    for (size_t k = 0; k < count; k++) {
+        const bool taken = take_kind(d, index, &siblings[k], true, units);
+        d->refused = refused; /* of the problem's own rows alone */
+        if (taken && rtune_sibling_config(&d->problem, &siblings[k], &d->config)) return true;
+        d->row = NULL;
+        d->run = NULL;
     }
     return false;
 }
 
+/* A condition of the finish that the caller's n or flags do not meet: flagged slots have none. */
+static void admit(const rtune *rt, const struct rtune_problem *asked, struct rtune_decision *d) {
+    struct rtune_problem problem = d->problem;
+    problem.flags = asked->flags;
+    const uint32_t grid =
+        rtune_grid_resolve(&d->config, problem.dtype, problem.n, rt->dev->units, 1);
+    if (!rtune_finish_admits(&d->config, &problem, grid, &d->unserved))
+        d->config = rtune_config_default(&d->problem, rt->dev->cuda);
+}
+
 void rtune_decide(const rtune *rt, const struct rtune_index *index,
                   const struct rtune_problem *problem, struct rtune_decision *d) {
+    const uint32_t units = rt->dev->units;
     memset(d, 0, sizeof *d);
     d->problem = rtune_problem_canonical(problem);
+    d->like = d->problem;
     if (rtune_override_find(&rt->override, problem, &d->problem, rt->dev->cuda, &d->config,
                             &d->override_entry)) {
         d->source = RTUNE_FROM_OVERRIDE;
-    } else if (!decide_by_rows(rt, index, d)) {
+    } else if (index->run_count == 0 ||
+               (!take_kind(d, index, &d->problem, true, units) && !take_sibling(d, index, units) &&
+                !take_kind(d, index, &d->problem, false, units))) {
         d->source = RTUNE_FROM_BUILTIN;
         d->config = rtune_config_default(&d->problem, rt->dev->cuda);
     }
+    admit(rt, problem, d);
 }
 
 /* ---- the launch record -------------------------------------------------------------------------
@@ -171,6 +198,14 @@ static void add_n(struct rtune_text *text, const char *before, uint64_t n) {
 }
 
 static void describe_row(const struct rtune_decision *d, struct rtune_text *text) {
+    const struct rtune_grid *tuned = &d->row->config.grid, *grid = &d->config.grid;
+    if (d->source == RTUNE_FROM_SIBLING) {
+        rtune_text_add(text, "like ");
+        rtune_text_add(text, rtune_op_name(d->like.op));
+        rtune_text_add(text, " of ");
+        rtune_text_add(text, rtune_dtype_name(d->like.dtype));
+        rtune_text_add(text, ", ");
+    }
     if (d->source == RTUNE_FROM_SIMILAR) rtune_text_add(text, "a similar device, ");
     if (d->source == RTUNE_FROM_SHIPPED) rtune_text_add(text, "this device's shipped profile, ");
     switch (d->match) {
@@ -182,7 +217,7 @@ static void describe_row(const struct rtune_decision *d, struct rtune_text *text
         break;
     case RTUNE_MATCH_CLAMPED:
     case RTUNE_MATCH_REFUSED:
-        if (d->problem.n < d->row->n) {
+        if (d->like.n < d->row->n) {
             add_n(text, "below all tuned sizes, tuned at n=", d->row->n);
         } else {
             add_n(text, "above all tuned sizes, tuned at n=", d->row->n);
@@ -190,7 +225,8 @@ static void describe_row(const struct rtune_decision *d, struct rtune_text *text
         break;
     }
     if (d->cold_rows) rtune_text_add(text, ", cold input (this state was not tuned)");
-    if (!rtune_config_equal(&d->config, &d->row->config)) rtune_text_add(text, ", grid cut to n");
+    if (!d->unserved && (grid->kind != tuned->kind || grid->value != tuned->value))
+        rtune_text_add(text, ", grid cut to n");
 }
 
 static void describe(const struct rtune_decision *d, const char *why, struct rtune_launch *launch) {
@@ -245,17 +281,18 @@ void rtune_launch_fill(const rtune *rt, const struct rtune_decision *d,
                        const struct rtune_prepared *prepared, const char *why,
                        struct rtune_launch *launch) {
     if (!why && prepared && prepared->fell_back) why = prepared->reason;
+    if (!why) why = d->unserved;
     launch->struct_size = sizeof *launch;
     launch->source = d->source;
     launch->kernel = prepared ? prepared->source : RTUNE_KERNEL_NONE;
     launch->config = rtune_served_config(d, prepared);
     launch->grid = rtune_served_grid(rt, d, prepared);
     launch->block = launch->config.block;
-    launch->shared_bytes = 0; /* the cascaded family has static shared memory alone */
+    launch->shared_bytes = 0; /* all kernels have static shared memory alone */
     launch->fell_back = why != NULL;
     launch->stale = d->row && (d->row->stale_driver || d->row->stale_source);
     launch->tuned_n = d->row ? d->row->n : 0;
-    launch->predicted_us = d->row ? d->row->us : 0;
+    launch->predicted_us = d->row && d->source != RTUNE_FROM_SIBLING ? d->row->us : 0;
     describe(d, why, launch);
 }
 

@@ -24,12 +24,16 @@ struct rtune_hit rtune_run_match(const struct rtune_run *run, uint64_t n, uint32
 
 struct rtune_decision {
     struct rtune_problem problem; /* canonical, with n */
+    struct rtune_problem like;    /* the kind whose rows were looked at, with an n of as many bytes:
+                                     the problem, or its sibling */
     enum rtune_source source;
     struct rtune_config config;
     enum rtune_match match;
     const struct rtune_run *run; /* NULL: override or built-in */
     const struct rtune_row *row;
     const struct rtune_row *refused; /* best row that was refused on the way, or NULL */
+    const char *unserved; /* why the config of the row or the override cannot serve this n or these
+                             flags, and config is the built-in default; else NULL */
     bool cold_rows;                  /* rows of the cold state stand in for the one asked for */
     uint32_t override_entry;         /* 1-based */
 };
@@ -37,6 +41,16 @@ struct rtune_decision {
 /* Never fails for a checked problem. Lock-free, allocation-free. */
 void rtune_decide(const rtune *rt, const struct rtune_index *index,
                   const struct rtune_problem *problem, struct rtune_decision *decision);
+
+/* Whose rows may stand in for those that a canonical problem has none of: canonical kinds, the
+ * nearest first, each with an n of as many bytes. */
+enum { RTUNE_SIBLINGS = 32 };
+size_t rtune_siblings(const struct rtune_problem *problem,
+                      struct rtune_problem siblings[RTUNE_SIBLINGS]);
+/* Make a config that was tuned for a sibling one for the problem: as many bytes in flight, slots for
+ * another op or where its finish or variant do not serve the problem. false if there is none. */
+bool rtune_sibling_config(const struct rtune_problem *problem, const struct rtune_problem *sibling,
+                          struct rtune_config *config);
 
 /* Fill the launch record. prepared is the kernel that serves (NULL: not loaded yet); why, if not
  * NULL, says why it is not the one decided on. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runtime/prepared.c: the ladder by which a kernel gets ready. The built-in instance where it is
- * what was asked for, else the cubin that the tuner stored, else one compiled now, else the
- * built-in instance with a reason. A rung that fails is logged and the next one tried.
+ * what was asked for, else one that is loaded already under the same name, else the cubin that the
+ * tuner stored, else one compiled now, else the built-in instance with a reason. A rung that fails
+ * is logged and the next one tried.
  */
 #include "runtime/lookup.h"
 
@@ -10,17 +11,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the table ---------------------------------------------------------------------------------
  */
 
-static struct rtune_problem kind_of(const struct rtune_problem *problem) {
-    struct rtune_problem kind = *problem;
-    kind.n = 0;
-    kind.cache = RTUNE_COLD; /* a kernel does not depend on the state of its input */
-    return kind;
-}
-
+/* By all that rtune_problem_same_kernel compares. */
 static uint32_t slot_of(const struct rtune_problem *kind, const struct rtune_config *config) {
     const uint32_t words[] = {kind->op,   kind->dtype,    kind->acc,
                               kind->mode, kind->nan_rule, kind->flags};
@@ -39,7 +35,7 @@ static struct rtune_prepared *find(const struct rtune_kernels *kernels,
     struct rtune_prepared *p;
     while ((p = atomic_load_explicit(&kernels->slots[k], memory_order_acquire)) != NULL) {
         if (rtune_config_same_instance(&p->wanted, config) &&
-            rtune_problem_same_kind(&p->kind, kind)) {
+            rtune_problem_same_kernel(&p->kind, kind)) {
             break;
         }
         k = (k + 1) % RTUNE_PREPARED_SLOTS;
@@ -62,17 +58,15 @@ const struct rtune_prepared *rtune_prepared_find(const rtune *rt, const struct r
                                                  const struct rtune_problem *problem,
                                                  const struct rtune_config *config) {
     uint32_t slot;
-    const struct rtune_problem kind = kind_of(problem);
-    const struct rtune_prepared *p = find(&rt->kernels, &kind, config, &slot);
+    const struct rtune_prepared *p = find(&rt->kernels, problem, config, &slot);
     return p && p->fell_back && p->generation != index->generation ? NULL : p;
 }
 
 const struct rtune_prepared *rtune_prepared_builtin(const rtune *rt,
                                                     const struct rtune_problem *problem) {
     uint32_t slot;
-    const struct rtune_problem kind = kind_of(problem);
-    const struct rtune_config config = rtune_config_default(&kind, rt->dev->cuda);
-    return find(&rt->kernels, &kind, &config, &slot);
+    const struct rtune_config config = rtune_config_default(problem, rt->dev->cuda);
+    return find(&rt->kernels, problem, &config, &slot);
 }
 
 bool rtune_prepared_full(const rtune *rt) {
@@ -89,7 +83,15 @@ static struct rtune_prepared *new_entry(const struct rtune_problem *kind,
     entry->kind = *kind;
     entry->wanted = *config;
     entry->served = *config;
+    rtune_instance_name(kind, config, entry->name);
+    entry->name_hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (const char *c = entry->name; *c; c++)
+        entry->name_hash = (entry->name_hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
     return entry;
+}
+
+static bool same_name(const struct rtune_prepared *a, const struct rtune_prepared *b) {
+    return a->name_hash == b->name_hash && strcmp(a->name, b->name) == 0;
 }
 
 static void take_kernel(const rtune *rt, struct rtune_prepared *entry, rtune_kernel *kernel,
@@ -100,20 +102,35 @@ static void take_kernel(const rtune *rt, struct rtune_prepared *entry, rtune_ker
     entry->resident = rt->dev->ops->kernel_resident(kernel);
 }
 
+/* The kernel of another entry whose instance has the same name. Under the lock. */
+static bool share_kernel(const rtune *rt, struct rtune_prepared *entry) {
+    const struct rtune_prepared *p = rt->kernels.all;
+    if (!rt->dev->cuda) return false; /* names say nothing of the items of cpu kernels */
+    while (p && !(p->owned && same_name(p, entry)))
+        p = p->next;
+    if (!p) return false;
+    entry->kernel = p->kernel;
+    entry->source = p->source;
+    entry->resident = p->resident;
+    return true;
+}
+
 /* The built-in instance for one kind, into the table. */
 static enum rtune_status open_builtin(rtune *rt, const struct rtune_problem *kind,
                                       struct rtune_error *err) {
     const struct rtune_config config = rtune_config_default(kind, rt->dev->cuda);
     rtune_kernel *kernel = NULL;
-    const enum rtune_status status =
-        rt->dev->ops->kernel_open(rt->dev, kind, &config, NULL, 0, &kernel, err);
-    if (status != RTUNE_OK) return status;
     struct rtune_prepared *entry = new_entry(kind, &config);
-    if (!entry) {
-        rt->dev->ops->kernel_close(rt->dev, kernel);
-        return rtune_err_set(err, RTUNE_NO_MEMORY, "out of memory");
+    if (!entry) return rtune_err_set(err, RTUNE_NO_MEMORY, "out of memory");
+    if (!share_kernel(rt, entry)) {
+        const enum rtune_status status =
+            rt->dev->ops->kernel_open(rt->dev, kind, &config, NULL, 0, &kernel, err);
+        if (status != RTUNE_OK) {
+            free(entry);
+            return status;
+        }
+        take_kernel(rt, entry, kernel, RTUNE_KERNEL_BUILTIN);
     }
-    take_kernel(rt, entry, kernel, RTUNE_KERNEL_BUILTIN);
     publish(&rt->kernels, entry);
     return RTUNE_OK;
 }
@@ -156,7 +173,19 @@ struct job {
     const struct rtune_decision *decision;
     struct rtune_prepared *entry;
     struct rtune_error why;
+    bool waits; /* an earlier job makes its kernel, or this device can have none */
 };
+
+/* What this device cannot run is neither loaded nor compiled for it. */
+static void check_capability(const rtune *rt, struct job *job) {
+    const struct rtune_identity *id = &rt->dev->identity;
+    const uint32_t needs = rtune_config_needs_cc(&job->entry->wanted);
+    if (!rt->dev->cuda || 10 * (uint32_t)id->cc_major + (uint32_t)id->cc_minor >= needs) return;
+    job->waits = true;
+    (void)rtune_err_set(
+        &job->why, RTUNE_UNSUPPORTED, "its config needs compute capability %u.%u, and %s has %d.%d",
+        (unsigned)needs / 10, (unsigned)needs % 10, rt->dev->name, id->cc_major, id->cc_minor);
+}
 
 static enum rtune_status open_image(rtune *rt, struct job *job, const void *image, size_t size,
                                     enum rtune_kernel_source source) {
@@ -168,9 +197,7 @@ static enum rtune_status open_image(rtune *rt, struct job *job, const void *imag
 }
 
 static void log_rung(rtune *rt, const struct job *job, const char *rung) {
-    char name[RTUNE_INSTANCE_NAME];
-    rtune_instance_name(&job->entry->kind, &job->entry->wanted, name);
-    rtune_log_write(&rt->log, RTUNE_LOG_WARN, "%s: %s kernel not used: %s", name, rung,
+    rtune_log_write(&rt->log, RTUNE_LOG_WARN, "%s: %s kernel not used: %s", job->entry->name, rung,
                     job->why.message);
 }
 
@@ -179,6 +206,7 @@ static void try_stored(rtune *rt, const struct rtune_index *index, struct job *j
     void *image = NULL;
     size_t size = 0;
     if (!d->row || d->row->cubin[0] == '\0' || d->run->shipped) return;
+    if (d->source == RTUNE_FROM_SIBLING || d->unserved) return; /* it is of another instance */
     enum rtune_status status = rtune_cubin_read(index->stores[d->run->store].path, d->row->cubin,
                                                 &image, &size, &job->why);
     if (status == RTUNE_OK) status = open_image(rt, job, image, size, RTUNE_KERNEL_STORED);
@@ -198,6 +226,8 @@ static rtune_nvrtc *compiler(rtune *rt) {
     return kernels->nvrtc;
 }
 
+static bool is_to_compile(const struct job *job) { return !job->entry->kernel && !job->waits; }
+
 /* Compile all that have no kernel yet, side by side. */
 static void try_compiled(rtune *rt, struct job *jobs, size_t count) {
     struct rtune_compiled *compiled = NULL;
@@ -205,12 +235,12 @@ static void try_compiled(rtune *rt, struct job *jobs, size_t count) {
     size_t todo = 0;
     size_t k = 0;
     for (size_t i = 0; i < count; i++)
-        todo += jobs[i].entry->kernel == NULL;
+        todo += is_to_compile(&jobs[i]);
     if (todo == 0 || !rt->dev->cuda) return;
     rtune_nvrtc *nvrtc = compiler(rt);
     if (nvrtc) compiled = calloc(todo, sizeof *compiled);
     for (size_t i = 0; compiled && i < count; i++) {
-        if (jobs[i].entry->kernel) continue;
+        if (!is_to_compile(&jobs[i])) continue;
         compiled[k].problem = jobs[i].entry->kind;
         compiled[k++].config = jobs[i].entry->wanted;
     }
@@ -221,7 +251,7 @@ static void try_compiled(rtune *rt, struct job *jobs, size_t count) {
     k = 0;
     for (size_t i = 0; i < count; i++) {
         struct job *job = &jobs[i];
-        if (job->entry->kernel) continue;
+        if (!is_to_compile(job)) continue;
         if (!compiled) {
             job->why = nvrtc ? why : rt->kernels.nvrtc_error;
             continue;
@@ -253,23 +283,31 @@ static bool fall_back(rtune *rt, struct job *job, uint64_t generation) {
     return true;
 }
 
-/* Jobs for those decisions that have no entry yet, each instance once. */
+/* Jobs for those decisions that have no entry yet, each kind and instance once. */
 static enum rtune_status list_jobs(rtune *rt, const struct rtune_index *index,
                                    const struct rtune_decision *decisions, size_t count,
                                    struct job *jobs, size_t *job_count) {
     for (size_t i = 0; i < count; i++) {
         const struct rtune_decision *d = &decisions[i];
-        const struct rtune_problem kind = kind_of(&d->problem);
         bool known = rtune_prepared_find(rt, index, &d->problem, &d->config) != NULL ||
                      rt->kernels.count + *job_count >= RTUNE_PREPARED_MAX;
         for (size_t k = 0; k < *job_count && !known; k++) {
             known = rtune_config_same_instance(&jobs[k].entry->wanted, &d->config) &&
-                    rtune_problem_same_kind(&jobs[k].entry->kind, &kind);
+                    rtune_problem_same_kernel(&jobs[k].entry->kind, &d->problem);
         }
         if (known) continue;
-        struct rtune_prepared *entry = new_entry(&kind, &d->config);
-        if (!entry) return RTUNE_NO_MEMORY;
-        jobs[(*job_count)++] = (struct job){.decision = d, .entry = entry};
+        struct job *job = &jobs[*job_count];
+        *job = (struct job){.decision = d, .entry = new_entry(&d->problem, &d->config)};
+        if (!job->entry) return RTUNE_NO_MEMORY;
+        job->waits = share_kernel(rt, job->entry);
+        for (size_t k = 0; k < *job_count && rt->dev->cuda && !job->waits; k++) {
+            job->waits = same_name(jobs[k].entry, job->entry);
+            if (job->waits)
+                (void)rtune_err_set(&job->why, RTUNE_COMPILE, "%s could not be made",
+                                    job->entry->name);
+        }
+        check_capability(rt, job);
+        (*job_count)++;
     }
     return RTUNE_OK;
 }
@@ -279,6 +317,7 @@ static enum rtune_status finish_jobs(rtune *rt, const struct rtune_index *index,
     enum rtune_status status = RTUNE_OK;
     for (size_t i = 0; i < count; i++) {
         struct job *job = &jobs[i];
+        if (!job->entry->kernel && job->waits) (void)share_kernel(rt, job->entry);
         if (!job->entry->kernel && !fall_back(rt, job, index->generation)) {
             status = rtune_err_set(err, RTUNE_DEVICE, "no kernel can serve this problem: %s",
                                    job->why.message);
@@ -301,6 +340,7 @@ enum rtune_status rtune_prepared_make(rtune *rt, const struct rtune_index *index
         TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "preparing %zu problems: out of memory", count));
     }
     for (size_t i = 0; i < job_count; i++) {
+        if (jobs[i].waits) continue;
         if (rt->dev->cuda)
             try_stored(rt, index, &jobs[i]);
         else if (open_image(rt, &jobs[i], NULL, 0, RTUNE_KERNEL_BUILTIN) != RTUNE_OK) {

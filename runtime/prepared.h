@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runtime/prepared.h: kernels that are loaded and ready, one per instance, shared by all problems
- * that need it. Entries are added under a lock, found without one, and live until the handle
- * closes.
+ * runtime/prepared.h: kernels that are loaded and ready: an entry for each kind of problem and
+ * instance, and one kernel for all entries whose instance has the same name. Entries are added
+ * under a lock, found without one, and live until the handle closes.
  */
 #ifndef RTUNE_RUNTIME_PREPARED_H
 #define RTUNE_RUNTIME_PREPARED_H
@@ -19,15 +19,18 @@ struct rtune_decision;
 enum { RTUNE_PREPARED_SLOTS = 4096, RTUNE_PREPARED_MAX = 3072 };
 
 struct rtune_prepared {
-    /* the key: canonical with n = 0 and cold, and a config whose grid does not count */
+    /* the key: a canonical problem whose n and cache do not count, and a config whose grid does not
+     */
     struct rtune_problem kind;
     struct rtune_config wanted;
+    char name[RTUNE_INSTANCE_NAME]; /* of the instance wanted */
+    uint64_t name_hash;
     /* what serves it */
     struct rtune_config served; /* grid does not count; another than wanted only if fell_back */
     rtune_kernel *kernel;
     enum rtune_kernel_source source;
     uint32_t resident;
-    bool owned; /* the kernel is closed with this entry */
+    bool owned; /* the kernel is closed with this entry, and may serve others of its name */
     bool fell_back;
     uint64_t generation; /* of the index it was prepared for; a fall-back is tried again after a
                             reload */

@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "base/sized.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,9 @@ enum rtune_status rtune_args_read(const rtune *rt, const struct rtune_problem *p
         TRY(rtune_err_set(err, RTUNE_INVALID, "in2: %s has one input (set it to NULL)",
                           rtune_op_name(problem->op)));
     }
+    if (problem->mode == RTUNE_FIXED &&
+        (!isfinite(args->scale) || fpclassify(args->scale) == FP_ZERO))
+        TRY(rtune_err_set(err, RTUNE_INVALID, "scale: must be a finite number that is not 0"));
     if (!args->out) TRY(rtune_err_set(err, RTUNE_INVALID, "out is NULL"));
     const size_t align = rtune_min_u64(rtune_result_size(problem), 8);
     if ((uintptr_t)args->out % align != 0) {
@@ -101,6 +105,8 @@ enum rtune_status rtune_enqueue(rtune *rt, const struct rtune_enqueue *call,
         .grid = call->grid,
         .stream = call->stream,
     };
+    /* Nothing is added to out, not even a zero: -0.0 + 0.0 is another number. */
+    if (call->problem->n == 0 && call->problem->flags & RTUNE_ACCUMULATE) return RTUNE_OK;
     return rt->dev->ops->launch(rt->dev, call->kernel, &request, err);
 }
 

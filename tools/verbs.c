@@ -29,7 +29,7 @@ static const struct cli_verb verbs[] = {
      false},
     {"lookup", CLI_LOOKUP, cmd_lookup, "", 0, 0, "print the launch that is served for one problem",
      "Needs --dtype and -n. Says where the answer comes from: override, exact, between, clamped, "
-     "shipped, similar or builtin.",
+     "shipped, sibling, similar or builtin.",
      false},
     {"explain", CLI_EXPLAIN, cmd_explain, "", 0, 0, "print why that launch is served",
      "Needs --dtype and -n. Prints, step by step, which stores were read and how the lookup came "

@@ -380,7 +380,7 @@ struct rtune_args {
     const void *in;     /* n elements, aligned to one element */
     const void *in2;    /* second input of dot, else NULL */
     void *out;          /* rtune_result_size bytes, in device memory on cuda */
-    double scale;       /* mode FIXED only */
+    double scale;       /* mode FIXED only: finite, not 0 */
     void *workspace;    /* NULL: the library's; else rtune_workspace_size bytes, zeroed before the
                            first use, aligned to 256, never in flight twice at the same time */
     size_t workspace_bytes;
@@ -419,8 +419,10 @@ RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_prepare(rtune *rt,
  * in (and in2), out and a workspace of the caller's must not overlap: no part of them may be
  * written or read as another while the reduction runs.
  *
- * n = 0: writes the identity, or returns EMPTY and writes nothing for min and max (and arg ops).
- * Errors: INVALID, UNSUPPORTED, EMPTY, WRONG_CONTEXT, NO_WORKSPACE, DEVICE; nothing was launched.
+ * n = 0: writes the identity (with ACCUMULATE nothing, and out stays as it is), or returns EMPTY and
+ * writes nothing for min and max (and arg ops).
+ * Errors: INVALID, UNSUPPORTED, EMPTY, WRONG_CONTEXT, NO_WORKSPACE, DEVICE; nothing was launched, or
+ * of two kernels the first alone, which does not write out.
  */
 RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_reduce(rtune *rt,
                                                          const struct rtune_problem *problem,

@@ -25,6 +25,7 @@ static void write_store(const char *path) {
                 struct rtune_winner *w =
                     rows_add(&rows, (uint32_t)d, p.op, p.dtype, UINT64_C(1) << s, "grid=2xsm");
                 w->problem.acc = p.acc;
+                w->problem.mode = p.mode;
                 w->problem.nan_rule = p.nan_rule;
             }
         }

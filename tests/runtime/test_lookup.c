@@ -149,9 +149,9 @@ static void test_cache_states(void **state) {
     p.cache = RTUNE_DIRTY;
     check_served(rt, &p, RTUNE_FROM_EXACT, "block=64", "cold input (this state was not tuned)");
     p.dtype = RTUNE_F64; /* and never from warm rows for a cold input */
-    check_served(rt, &p, RTUNE_FROM_BUILTIN, "", "nothing tuned");
+    check_served(rt, &p, RTUNE_FROM_SIBLING, "block=64", "cold input (this state was not tuned)");
     p.cache = RTUNE_COLD;
-    check_served(rt, &p, RTUNE_FROM_BUILTIN, "", "nothing tuned");
+    check_served(rt, &p, RTUNE_FROM_SIBLING, "block=64", "like sum of f32");
     rtune_close(rt);
 }
 
@@ -267,6 +267,7 @@ static void test_bad_arguments(void **state) {
     p.flags = 1u << 31;
     assert_int_equal(rtune_lookup(rt, &p, &l, NULL), RTUNE_INVALID);
     p = SUM_F32(1000);
+    p.op = RTUNE_MIN;
     p.mode = RTUNE_FIXED;
     assert_int_equal(rtune_lookup(rt, &p, &l, &err), RTUNE_UNSUPPORTED);
     for (size_t i = 0; i < sizeof l; i++)

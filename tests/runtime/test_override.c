@@ -114,7 +114,12 @@ static void test_refused(void **state) {
         {"sum:grid=0", "grid"},
         {"sum:finish=one", "grid"},
         {"sum:block=4294967552", "block"},
-        {"argmax,f16:block=64", "selector"},
+        {"band,f16:block=64", "selector"},
+        {"min:finish=packed", "packed"},
+        {"sum,f32:finish=packed", "packed"},
+        {"sum,i32:finish=atomic", "atomic"},
+        {"dot:variant=bulk,block=128,extra=2", "bulk"},
+        {"sum:finish=cluster", "extra"},
         {"sum:block=64;max:items=3", "entry 2"},
         {" sum:block=64", " sum"},
     };

@@ -56,7 +56,8 @@ static void test_order(void **state) {
     check(rt, 3000, RTUNE_FROM_SHIPPED, "block=64,grid=cover", "shipped profile, between");
     check(rt, 5000, RTUNE_FROM_CLAMPED, "block=96,grid=cover", "");
     const struct rtune_problem max = RTUNE_PROBLEM(RTUNE_MAX, RTUNE_F32, 1000);
-    check_served(rt, &max, RTUNE_FROM_SIMILAR, "block=64,grid=cover", "a similar device");
+    /* this device's rows of another op come before a similar device's of this one */
+    check_served(rt, &max, RTUNE_FROM_SIBLING, "block=96,grid=cover", "like sum of f32");
     struct rtune_store_info info;
     uint32_t k = 0;
     while (rtune_store_at(rt, k, &info))
