@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Check that the README quotes docs/results/h200-spine.csv, and that the file keeps its promises.
+"""Check that docs/results/ holds results, and that the README quotes them.
 
-usage: results.py ROOT
+usage: results.py ROOT [--words]
+
+The README's figures are made again from h200-peers.csv, or from h200-spine.csv (the sum of f32 beside CUB
+alone) where there is no other. --words prints what the README has to say.
 """
 import csv
 import math
@@ -11,35 +14,85 @@ import re
 import statistics
 import sys
 
-COLUMNS = "op,dtype,n,cache,tuned_us,default_us,cub_us,floor_us,config".split(",")
+SPINE = 'op,dtype,n,cache,tuned_us,default_us,cub_us,floor_us,config'.split(',')
 
 
 def fail(text):
-    sys.exit(f"results.py: {text}")
+    sys.exit(f'results.py: {text}')
+
+
+def spine_words(path):
+    lines = path.read_text(encoding='utf-8').splitlines()
+    if not re.match(r'# date=\S+ processes=\d+ device=.+ driver=\S+ .*commit=[0-9a-f]{7,} ', lines[0]):
+        fail('the first line does not name date, device, driver and commit')
+    rows = list(csv.DictReader(lines[1:]))
+    if not rows or list(rows[0]) != SPINE:
+        fail(f'the columns are not {SPINE}')
+    ratios = {int(r['n']): float(r['cub_us']) / float(r['tuned_us']) for r in rows}
+    if sorted(ratios) != [2**k for k in range(6, 33)]:
+        fail('the sizes are not 2^6 ... 2^32')
+    for r in rows:
+        if not 0 < float(r['floor_us']) <= 1.02 * float(r['tuned_us']):
+            fail(f'n = {r["n"]}: the floor is above the time')
+    logs = [math.log(x) for n, x in ratios.items() if 2**10 <= n <= 2**25]
+    longest = max(1 / x for x in ratios.values())
+    return [f'takes {math.exp(statistics.fmean(logs)):.2f} times less time',
+            f'more than {longest:.2f} times as long']
+
+
+def check_heads(io, path, heads):
+    for line in heads:
+        if not re.match(r'# date=\d{4}-\d\d-\d\d run=\S+ device=.+ driver=\S+ .*commit=[0-9a-f]{7,} ', line):
+            fail(f'{path.name}: "{line}" does not name date, run, device, driver and commit')
+        if not io.HEAD.match(line):
+            fail(f'{path.name}: "{line}" has no launch floor and read rate')
+
+
+def peers_words(root, folder):
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(root / 'tools/bench'))
+    import report
+    import results_io
+    try:
+        for name in results_io.FILES:
+            if (folder / name).exists():
+                heads, rows = results_io.read(folder / name)
+                check_heads(results_io, folder / name, heads)
+                if not rows[name] or any(rows[other] for other in rows if other != name):
+                    fail(f'{name}: has rows of another file, or none')
+    except results_io.BadFile as e:
+        fail(str(e))
+    _, rows = results_io.read(folder / 'h200-peers.csv')
+    rows = report.Rows(rows['h200-peers.csv'])
+    for r in rows:
+        if r['floor_us'] > 1.02 * r['rtune_us']:
+            fail(f'{r["op"]} {r["dtype"]} n = {r["n"]}: the floor is above the time')
+    words = []
+    for peer, name, least, most in (('cub', 'CUB', 10, 25), ('torch', 'PyTorch', 6, 30)):
+        cells = rows.where('cold', 'aligned', least, most, peer)
+        if not cells:
+            fail(f'h200-peers.csv has no rows beside {name}')
+        mean = report.mean([report.ratio(r) for r in cells])
+        words.append(f'{mean:.2f} times less time than {name}')
+        longest = max(1 / report.ratio(r) for r in rows.where(peer=peer))
+        words.append(f'at most {longest:.2f} times as long as {name}')
+    return words
 
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    lines = (root / "docs/results/h200-spine.csv").read_text(encoding="utf-8").splitlines()
-    if not re.match(r"# date=\S+ processes=\d+ device=.+ driver=\S+ .*commit=[0-9a-f]{7,} ", lines[0]):
-        fail("the first line does not name date, device, driver and commit")
-    rows = list(csv.DictReader(lines[1:]))
-    if not rows or list(rows[0]) != COLUMNS:
-        fail(f"the columns are not {COLUMNS}")
-    ratios = {int(r["n"]): float(r["cub_us"]) / float(r["tuned_us"]) for r in rows}
-    if sorted(ratios) != [2**k for k in range(6, 33)]:
-        fail("the sizes are not 2^6 ... 2^32")
-    for r in rows:
-        if not 0 < float(r["floor_us"]) <= 1.02 * float(r["tuned_us"]):
-            fail(f"n = {r['n']}: the floor is above the time")
-    mean = math.exp(statistics.fmean(math.log(x) for n, x in ratios.items() if 2**10 <= n <= 2**25))
-    longest = max(1 / x for x in ratios.values())
-    readme = " ".join((root / "README.md").read_text(encoding="utf-8").split())
-    for words in (f"takes {mean:.2f} times less time", f"more than {longest:.2f} times as long"):
-        if words not in readme:
-            fail(f'the README does not say "{words}", which is what the file gives')
-    print(f"mean {mean:.4f}, longest {longest:.4f} of CUB's time: as the README says")
+    folder = root / 'docs/results'
+    peers = (folder / 'h200-peers.csv').exists()
+    words = peers_words(root, folder) if peers else spine_words(folder / 'h200-spine.csv')
+    if '--words' in sys.argv:
+        print('\n'.join(words))
+        return
+    readme = ' '.join((root / 'README.md').read_text(encoding='utf-8').split())
+    for text in words:
+        if text not in readme:
+            fail(f'the README does not say "{text}", which is what the files give')
+    print('the README says ' + '; '.join(words))
 
 
-if __name__ == "__main__":
+if __name__ == '__main__':
     main()

@@ -141,7 +141,7 @@ private:
             return false;
         }
         return launch.source == RTUNE_FROM_OVERRIDE && !launch.fell_back &&
-               launch.kernel == RTUNE_KERNEL_COMPILED && launch.config.finish == c.finish;
+               launch.config.finish == c.finish;
     }
 
     void measure(const kind &what, uint64_t n);

@@ -218,11 +218,11 @@ int comparison::samples_of(const cell &c) const {
 // ---- one call ---------------------------------------------------------------------------------
 
 void comparison::prepare(const kind &what, data d) {
-    const uint64_t size = rtune_dtype_size(what.dtype), half = on.pool_bytes / 2;
-    if (what.op != RTUNE_DOT)
-        return fill({on.pool, on.pool_bytes / size, 0}, what.dtype, d, on.stream);
-    fill({on.pool, half / size, 0}, what.dtype, d, on.stream);
-    fill({on.pool + half, half / size, 1234567}, what.dtype, d, on.stream);
+    const bool dot = what.op == RTUNE_DOT;
+    const uint64_t room = on.pool_bytes / (dot ? 2 : 1) / rtune_dtype_size(what.dtype);
+    const uint64_t n = std::min(room, (uint64_t(1) << number(args["--to"], 40)) + 128);
+    fill({on.pool, n, 0}, what.dtype, d, on.stream);
+    if (dot) fill({on.pool + on.pool_bytes / 2, n, 1234567}, what.dtype, d, on.stream);
 }
 
 call comparison::call_of(const cell &c, slot s) const {

@@ -62,9 +62,17 @@ class Stand:
         self.out = torch.zeros(64, **byte)
         self.first = torch.cuda.Event(enable_timing=True)
         self.last = torch.cuda.Event(enable_timing=True)
+        self.sleep = getattr(torch.cuda, '_sleep', None)
+
+    def spin(self):
+        if self.sleep:
+            self.sleep(SPIN)
+        else:  # as long, with what every version has
+            for _ in range(4):
+                self.dirty.zero_()
 
     def flush(self):
-        self.torch.cuda._sleep(SPIN)
+        self.spin()
         self.dirty.zero_()
         self.torch.sum(self.clean, dim=0, out=self.sink)
 
