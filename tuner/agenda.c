@@ -57,7 +57,9 @@ static enum rtune_status add_kinds(const struct rtune_tune_options *options,
     for (size_t k = 0; options->problems != NULL && k < options->problem_count; k++)
         TRY(add_kind(agenda, &options->problems[k], true, err));
     for (size_t k = 0; options->problems == NULL && rtune_problem_at(k, &problem); k++)
-        TRY(add_kind(agenda, &problem, false, err));
+        if (problem.acc == RTUNE_WIDE && problem.mode == RTUNE_PLAIN &&
+            problem.nan_rule == RTUNE_NAN_PROPAGATE)
+            TRY(add_kind(agenda, &problem, false, err));
     if (agenda->count == 0) TRY(rtune_err_set(err, RTUNE_INVALID, "problems: none to tune"));
 done:
     return status;
@@ -70,6 +72,8 @@ static bool is_first_choice(const struct rtune_problem *p) {
 }
 
 static void choose_references(struct rtune_agenda *agenda, bool all) {
+    for (size_t k = 0; k < agenda->count; k++)
+        agenda->kinds[k].role = all ? RTUNE_ROLE_REFERENCE : RTUNE_ROLE_LEAD;
     for (int cache = 0; cache < RTUNE_CACHE_COUNT; cache++) {
         size_t chosen = SIZE_MAX;
         for (size_t k = 0; k < agenda->count; k++) {
@@ -77,28 +81,68 @@ static void choose_references(struct rtune_agenda *agenda, bool all) {
             if ((int)p->cache != cache) continue;
             if (chosen == SIZE_MAX || is_first_choice(p)) chosen = k;
         }
-        if (chosen != SIZE_MAX) agenda->kinds[chosen].full = true;
+        if (chosen != SIZE_MAX) agenda->kinds[chosen].role = RTUNE_ROLE_REFERENCE;
     }
-    for (size_t k = 0; k < agenda->count && all; k++)
-        agenda->kinds[k].full = true;
 }
 
-/* References first, the rest in the order given. */
-static void order_kinds(struct rtune_agenda *agenda) {
+/* ---- classes --------------------------------------------------------------------------------- */
+
+/* Ops whose kernels do about as much for an element. */
+enum family { ADDS, PAIRS, ORDERS, FINDS, LOGIC };
+static const enum family families[RTUNE_OP_COUNT] = {
+    [RTUNE_SUM] = ADDS,
+    [RTUNE_SUMSQ] = ADDS,
+    [RTUNE_ASUM] = ADDS,
+    [RTUNE_DOT] = PAIRS,
+    [RTUNE_PROD] = ADDS,
+    [RTUNE_MIN] = ORDERS,
+    [RTUNE_MAX] = ORDERS,
+    [RTUNE_MINMAX] = ORDERS,
+    [RTUNE_ARGMIN] = FINDS,
+    [RTUNE_ARGMAX] = FINDS,
+    [RTUNE_ANY] = LOGIC,
+    [RTUNE_ALL] = LOGIC,
+    [RTUNE_COUNT_NONZERO] = LOGIC,
+    [RTUNE_BAND] = LOGIC,
+    [RTUNE_BOR] = LOGIC,
+    [RTUNE_BXOR] = LOGIC,
+};
+
+static bool same_class(const struct rtune_problem *a, const struct rtune_problem *b) {
+    const struct rtune_dtype_info *x = rtune_dtype_info(a->dtype), *y = rtune_dtype_info(b->dtype);
+    return families[a->op] == families[b->op] && a->mode == b->mode && a->cache == b->cache &&
+           x->size == y->size && x->is_float == y->is_float;
+}
+
+static bool same_kernels(const struct rtune_problem *a, const struct rtune_problem *b, bool cuda) {
+    char x[RTUNE_INSTANCE_NAME], y[RTUNE_INSTANCE_NAME];
+    const struct rtune_config config = rtune_config_default(a, cuda);
+    if (!same_class(a, b)) return false;
+    rtune_instance_name(a, &config, x);
+    rtune_instance_name(b, &config, y);
+    return strcmp(x, y) == 0;
+}
+
+/* References first, the rest in the order given; and who begins with whose configs. */
+static void order_kinds(struct rtune_agenda *agenda, bool cuda) {
     for (size_t k = 0, front = 0; k < agenda->count; k++) {
-        if (!agenda->kinds[k].full) continue;
+        if (agenda->kinds[k].role != RTUNE_ROLE_REFERENCE) continue;
         struct rtune_kind kind = agenda->kinds[k];
         memmove(&agenda->kinds[front + 1], &agenda->kinds[front], (k - front) * sizeof(kind));
         agenda->kinds[front++] = kind;
     }
     for (size_t k = 0; k < agenda->count; k++) {
         struct rtune_kind *kind = &agenda->kinds[k];
-        kind->reference = k;
-        for (size_t j = 0; j < agenda->count && !kind->full; j++)
-            if (agenda->kinds[j].full && agenda->kinds[j].problem.cache == kind->problem.cache) {
+        kind->reference = kind->lead = kind->twin = k;
+        if (kind->role == RTUNE_ROLE_REFERENCE) continue;
+        for (size_t j = k; j-- > 0;) {
+            const struct rtune_kind *other = &agenda->kinds[j];
+            if (other->role == RTUNE_ROLE_REFERENCE && other->problem.cache == kind->problem.cache)
                 kind->reference = j;
-                break;
-            }
+            if (same_class(&other->problem, &kind->problem)) kind->lead = j;
+            if (same_kernels(&other->problem, &kind->problem, cuda)) kind->twin = j;
+        }
+        if (kind->lead != k) kind->role = RTUNE_ROLE_FOLLOWER;
     }
 }
 
@@ -131,7 +175,9 @@ static enum rtune_status add_size(struct rtune_agenda *agenda, struct rtune_kind
     enum rtune_status status = RTUNE_OK;
     uint64_t bytes = 0, room = (uint64_t)((double)meter->info.free_bytes * memory_part);
     bool has = true;
-    if (!rtune_mul_u64(n, rtune_dtype_size(kind->problem.dtype), &bytes) || bytes > room) {
+    uint64_t size = rtune_dtype_size(kind->problem.dtype);
+    if (rtune_data_is_pair(&kind->problem)) size *= 2;
+    if (!rtune_mul_u64(n, size, &bytes) || bytes > room) {
         agenda->size_skipped++;
         return RTUNE_OK;
     }
@@ -172,7 +218,7 @@ enum rtune_status rtune_agenda_make(const struct rtune_tune_options *options,
     memset(agenda, 0, sizeof(*agenda));
     TRY(add_kinds(options, agenda, err));
     choose_references(agenda, options->effort == RTUNE_EFFORT_EXHAUSTIVE);
-    order_kinds(agenda);
+    order_kinds(agenda, meter->info.cuda);
     for (size_t k = 0; k < agenda->count; k++)
         TRY(add_sizes(options, meter, agenda, &agenda->kinds[k], err));
     if (options->sizes == NULL) agenda->size_skipped = 0;
@@ -184,6 +230,20 @@ enum rtune_status rtune_agenda_make(const struct rtune_tune_options *options,
 done:
     if (status != RTUNE_OK) rtune_agenda_free(agenda);
     return status;
+}
+
+/* ---- kinds as they are decided ------------------------------------------------------------------
+ */
+
+double rtune_kind_bytes(const struct rtune_kind *kind, uint64_t n) {
+    double size = (double)rtune_dtype_size(kind->problem.dtype);
+    return (double)n * (rtune_data_is_pair(&kind->problem) ? 2 * size : size);
+}
+
+const struct rtune_decided *rtune_kind_decided(const struct rtune_kind *kind, uint64_t n) {
+    for (size_t k = 0; k < kind->size_count; k++)
+        if (kind->sizes[k] == n) return kind->decisions[k].done ? &kind->decisions[k] : NULL;
+    return NULL;
 }
 
 /* ---- bans ------------------------------------------------------------------------------------ */

@@ -4,11 +4,12 @@
 #ifndef RTUNE_TUNER_AGENDA_H
 #define RTUNE_TUNER_AGENDA_H
 
+#include "tuner/effort.h"
 #include "tuner/meter.h"
 #include "tuner/stats.h"
 #include "tuner/tuner.h"
 
-enum { RTUNE_SEEDS = 12 /* configs of the reference that other kinds begin with, at each size */ };
+enum { RTUNE_SEEDS = 12 /* configs of one kind that others begin with, at each size */ };
 
 /* One size of one kind. */
 struct rtune_decided {
@@ -17,7 +18,7 @@ struct rtune_decided {
     struct rtune_config config;
     struct rtune_summary us;
     double default_us;
-    struct rtune_config seeds[RTUNE_SEEDS]; /* best first; only of reference kinds */
+    struct rtune_config seeds[RTUNE_SEEDS]; /* best first */
     size_t seed_count;
 };
 
@@ -28,8 +29,10 @@ struct rtune_remembered {
 
 struct rtune_kind {
     struct rtune_problem problem; /* n = 0 */
-    bool full;                    /* every config of the space is a candidate: a reference */
-    size_t reference;             /* index of the kind that this one is seeded from */
+    enum rtune_role role;
+    size_t reference; /* index of the kind of which every config of the space is measured */
+    size_t lead;      /* of the first kind of the same class: its kernels cost about the same */
+    size_t twin;      /* of the first kind that has the very same kernels */
     uint64_t *sizes;
     size_t size_count;
     struct rtune_decided *decisions;     /* of each size */
@@ -58,6 +61,10 @@ enum rtune_status rtune_agenda_make(const struct rtune_tune_options *options,
                                     struct rtune_error *err);
 void rtune_agenda_free(struct rtune_agenda *agenda);
 
+/* Bytes that a kind reads of n elements. */
+double rtune_kind_bytes(const struct rtune_kind *kind, uint64_t n);
+/* What was decided for a kind at n elements; NULL if nothing. */
+const struct rtune_decided *rtune_kind_decided(const struct rtune_kind *kind, uint64_t n);
 bool rtune_kind_is_banned(const struct rtune_kind *kind, const struct rtune_config *config);
 enum rtune_status rtune_kind_ban(struct rtune_kind *kind, const struct rtune_config *config,
                                  struct rtune_error *err);

@@ -102,7 +102,7 @@ static void open_candidate(struct rtune_bench *bench, struct rtune_bench_run *ru
     memset(&verdict, 0, sizeof(verdict));
     c->alive = true;
     verdict.reason = RTUNE_REASON_CONSTRAINTS;
-    enum rtune_status status = rtune_config_check(&c->config, run->problem.dtype, &why);
+    enum rtune_status status = rtune_instance_check(&run->problem, &c->config, &why);
     if (status == RTUNE_OK) {
         verdict.reason = RTUNE_REASON_COMPILE;
         status = rtune_shelf_get(bench->shelf, &run->problem, &c->config, c->image_at,
@@ -126,6 +126,11 @@ static void open_candidate(struct rtune_bench *bench, struct rtune_bench_run *ru
         .dtype = run->problem.dtype,
         .cache = run->problem.cache,
     };
+    const char *reason = NULL;
+    if (rtune_finish_admits(&c->config, &run->problem, c->shot.grid, &reason)) return;
+    verdict.reason = RTUNE_REASON_CONSTRAINTS;
+    snprintf(verdict.detail, sizeof(verdict.detail), "%s", reason);
+    rtune_bench_drop(bench, run, slot, &verdict);
 }
 
 /* One candidate against the data that is set up. */

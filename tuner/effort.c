@@ -27,22 +27,29 @@ static size_t first_rung(enum rtune_effort effort) {
     return effort == RTUNE_EFFORT_EXHAUSTIVE ? 0 : effort == RTUNE_EFFORT_STANDARD ? 1 : 2;
 }
 
-double rtune_effort_cap(enum rtune_effort effort, bool full) {
-    if (effort == RTUNE_EFFORT_EXHAUSTIVE) return INFINITY;
-    if (effort == RTUNE_EFFORT_QUICK) return full ? 0.5 : 0.15;
-    return full ? 4.0 : 0.75;
+/* So that all ops and dtypes at all sizes fit ten minutes: 36 classes and 180 kinds. */
+static const double caps[RTUNE_EFFORT_COUNT][RTUNE_ROLE_COUNT] = {
+    [RTUNE_EFFORT_QUICK] = {0.5, 0.05, 0.012},
+    [RTUNE_EFFORT_STANDARD] = {4.0, 0.15, 0.025},
+    [RTUNE_EFFORT_EXHAUSTIVE] = {INFINITY, INFINITY, INFINITY},
+};
+
+double rtune_effort_cap(enum rtune_effort effort, enum rtune_role role) {
+    return caps[effort][role];
 }
 
 double rtune_effort_seconds(const struct rtune_share *share, const struct rtune_cost *cost) {
-    /* A verification is four launches before and after timing, and a few waits; finalists have ten
-     * more. */
-    double sample = cost->overhead_us + cost->launch_us, verify = 100 + 4 * cost->launch_us;
+    /* A verification is two launches and a few waits. Finalists have two on random data and two on
+     * all but one element more, and some on a few elements; large inputs have one in all. */
+    double sample = cost->overhead_us + cost->launch_us;
+    double verify = 80 + (cost->large ? 1 : 2) * cost->launch_us;
+    double thorough = 300 + (cost->large ? 0 : 4) * cost->launch_us;
     const struct rtune_rounds *r = &share->rounds;
     double second = r->samples2 == 0 ? 0 : fmin(2 + r->keep1, (double)share->candidates);
     double third = fmin(2 + r->keep2, (double)share->candidates);
     double us = (double)share->candidates * (r->samples1 * sample * 1.3 + verify) +
                 second * (r->samples2 * sample + verify) +
-                third * (r->samples3 * sample + verify + 10 * cost->launch_us);
+                third * (r->samples3 * sample + verify + thorough);
     return us / 1e6;
 }
 

@@ -11,6 +11,7 @@
 enum {
     BIG_KEEP = 48,   /* of the size before, where launches are long */
     NEAR_KEEP = 4,   /* of the size before, for a kind that is seeded */
+    FOLLOW_KEEP = 4, /* of the lead, for a follower */
     VALUES_MAX = 64, /* of one axis: as many as a space has */
     MANY = 4         /* values of an axis that the quick effort still tries all */
 };
@@ -140,14 +141,12 @@ done:
 
 /* The reference's decided size whose input is nearest in bytes, by ratio; NULL if none is decided.
  */
-static const struct rtune_decided *nearest(const struct rtune_kind *reference, uint64_t n,
-                                           size_t size) {
+static const struct rtune_decided *nearest(const struct rtune_kind *reference, double bytes) {
     const struct rtune_decided *best = NULL;
-    double best_distance = INFINITY, bytes = (double)n * (double)size;
-    double reference_size = (double)rtune_dtype_size(reference->problem.dtype);
+    double best_distance = INFINITY;
     for (size_t k = 0; k < reference->size_count; k++) {
         if (!reference->decisions[k].done) continue;
-        double distance = fabs(log((double)reference->sizes[k] * reference_size / bytes));
+        double distance = fabs(log(rtune_kind_bytes(reference, reference->sizes[k]) / bytes));
         if (distance >= best_distance) continue;
         best_distance = distance;
         best = &reference->decisions[k];
@@ -155,39 +154,81 @@ static const struct rtune_decided *nearest(const struct rtune_kind *reference, u
     return best;
 }
 
-static void add(const struct rtune_menu_source *source, const struct rtune_kind *kind,
-                const struct rtune_config *config, struct rtune_menu *menu) {
-    if (rtune_config_check(config, kind->problem.dtype, NULL) != RTUNE_OK ||
-        rtune_kind_is_banned(kind, config) ||
-        !rtune_forge_can(source->forge, &kind->problem, config) ||
+/* A menu that is being filled for one problem. */
+struct filling {
+    const struct rtune_menu_source *source;
+    const struct rtune_kind *kind;
+    struct rtune_problem problem;
+    struct rtune_menu *menu;
+};
+
+static void add(const struct filling *f, const struct rtune_config *config) {
+    const char *why = NULL;
+    struct rtune_menu *menu = f->menu;
+    if (rtune_instance_check(&f->problem, config, NULL) != RTUNE_OK ||
+        !rtune_finish_admits(config, &f->problem, RTUNE_GRID_MAX, &why) ||
+        rtune_kind_is_banned(f->kind, config) ||
+        !rtune_forge_can(f->source->forge, &f->kind->problem, config) ||
         contains(menu->configs, menu->count, config))
         return;
     menu->configs[menu->count++] = *config;
 }
 
+/* A config that was good for floats, and before it what integers may do instead: one atomic. */
+static void add_seed(const struct filling *f, const struct rtune_config *config) {
+    struct rtune_config packed = *config;
+    packed.finish = RTUNE_FINISH_PACKED;
+    packed.extra = config->variant == RTUNE_BULK ? config->extra : 0;
+    if (f->source->meter->info.cuda && config->finish != RTUNE_FINISH_ONE) add(f, &packed);
+    add(f, config);
+}
+
+/* What was good for the reference at as many bytes, with as many bytes in flight. */
+static void add_references(const struct filling *f) {
+    const struct rtune_kind *reference = &f->source->agenda->kinds[f->kind->reference];
+    const struct rtune_decided *like = nearest(reference, rtune_kind_bytes(f->kind, f->problem.n));
+    size_t size = rtune_dtype_size(f->problem.dtype);
+    size_t from = rtune_dtype_size(reference->problem.dtype);
+    for (size_t k = 0; like != NULL && k < like->seed_count; k++) {
+        struct rtune_config config = like->seeds[k];
+        config.items = (uint32_t)(config.items * from / size);
+        add_seed(f, &config);
+    }
+}
+
+static void add_seeds(const struct filling *f) {
+    const struct rtune_agenda *agenda = f->source->agenda;
+    const struct rtune_kind *kind = f->kind, *self = kind;
+    const bool has_twin = &agenda->kinds[kind->twin] != self;
+    const bool has_lead = &agenda->kinds[kind->lead] != self;
+    const struct rtune_decided *twin =
+        has_twin ? rtune_kind_decided(&agenda->kinds[kind->twin], f->problem.n) : NULL;
+    const struct rtune_decided *lead =
+        has_lead ? rtune_kind_decided(&agenda->kinds[kind->lead], f->problem.n) : NULL;
+    if (twin != NULL) add(f, &twin->config);
+    if (twin != NULL) return; /* the same kernels on as many bytes: there is nothing to find out */
+    for (size_t k = 0; lead != NULL && k < lead->seed_count && k < FOLLOW_KEEP; k++)
+        add_seed(f, &lead->seeds[k]);
+    if (lead == NULL) add_references(f);
+    for (size_t k = 0; k < kind->remembered_count && k < NEAR_KEEP && lead == NULL; k++)
+        add(f, &kind->remembered[k].config);
+}
+
 static enum rtune_status make_seeded(const struct rtune_menu_source *source,
                                      const struct rtune_kind *kind, size_t index,
                                      struct rtune_menu *menu, struct rtune_error *err) {
-    const struct rtune_kind *reference = &source->agenda->kinds[kind->reference];
     const struct rtune_config *favourite = rtune_kind_favourite(kind, index);
-    size_t size = rtune_dtype_size(kind->problem.dtype);
-    size_t from = rtune_dtype_size(reference->problem.dtype);
-    const struct rtune_decided *like = nearest(reference, kind->sizes[index], size);
-    menu->configs = calloc(2 + RTUNE_SEEDS + NEAR_KEEP, sizeof(*menu->configs));
+    struct filling f = {source, kind, kind->problem, menu};
+    f.problem.n = kind->sizes[index];
+    menu->configs = calloc(2 + 2 * RTUNE_SEEDS + NEAR_KEEP, sizeof(*menu->configs));
     if (menu->configs == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "search: out of memory");
     menu->configs[menu->count++] = rtune_config_default(&kind->problem, source->meter->info.cuda);
     if (favourite != NULL) {
-        add(source, kind, favourite, menu);
+        add(&f, favourite);
         menu->favourite = rtune_config_equal(favourite, &menu->configs[0]) ? 0 : 1;
         if ((size_t)menu->favourite >= menu->count) menu->favourite = RTUNE_NO_FAVOURITE;
     }
-    for (size_t k = 0; like != NULL && k < like->seed_count; k++) {
-        struct rtune_config config = like->seeds[k];
-        config.items = (uint32_t)(config.items * from / size); /* as many bytes in flight */
-        add(source, kind, &config, menu);
-    }
-    for (size_t k = 0; k < kind->remembered_count && k < NEAR_KEEP; k++)
-        add(source, kind, &kind->remembered[k].config, menu);
+    add_seeds(&f);
     return RTUNE_OK;
 }
 
@@ -196,8 +237,8 @@ enum rtune_status rtune_menu_make(const struct rtune_menu_source *source,
                                   struct rtune_menu *menu, struct rtune_error *err) {
     memset(menu, 0, sizeof(*menu));
     menu->favourite = RTUNE_NO_FAVOURITE;
-    return kind->full ? make_full(source, kind, index, big, menu, err)
-                      : make_seeded(source, kind, index, menu, err);
+    return kind->role == RTUNE_ROLE_REFERENCE ? make_full(source, kind, index, big, menu, err)
+                                              : make_seeded(source, kind, index, menu, err);
 }
 
 /* ---- cutting --------------------------------------------------------------------------------- */
@@ -210,6 +251,7 @@ static void swap(struct rtune_config *a, struct rtune_config *b) {
 
 void rtune_menu_limit(struct rtune_menu *menu, const struct rtune_kind *kind, size_t count) {
     size_t front = 1;
+    bool full = kind->role == RTUNE_ROLE_REFERENCE;
     if (menu->count <= count) return;
     if (menu->favourite > 0 && count > front) {
         swap(&menu->configs[front], &menu->configs[menu->favourite]);
@@ -217,7 +259,7 @@ void rtune_menu_limit(struct rtune_menu *menu, const struct rtune_kind *kind, si
     } else if (menu->favourite > 0) {
         menu->favourite = RTUNE_NO_FAVOURITE;
     }
-    for (size_t r = 0; r < kind->remembered_count && front < count && kind->full; r++) {
+    for (size_t r = 0; r < kind->remembered_count && front < count && full; r++) {
         for (size_t k = front; k < menu->count; k++) {
             if (!rtune_config_equal(&menu->configs[k], &kind->remembered[r].config)) continue;
             swap(&menu->configs[front++], &menu->configs[k]);
@@ -227,7 +269,7 @@ void rtune_menu_limit(struct rtune_menu *menu, const struct rtune_kind *kind, si
     /* The rest evenly over what is left, which is sorted well enough for that. A seeded kind's list
      * is in the order of worth already. */
     size_t left = menu->count - front, places = count > front ? count - front : 0;
-    for (size_t k = 0; k < places && kind->full; k++)
+    for (size_t k = 0; k < places && full; k++)
         menu->configs[front + k] = menu->configs[front + k * left / places];
     menu->count = count;
 }

@@ -42,10 +42,10 @@ static uint64_t grid_rank(const struct rtune_grid *grid) {
 }
 
 int rtune_search_simpler(const struct rtune_config *a, const struct rtune_config *b) {
-    const uint64_t x[] = {a->finish, grid_rank(&a->grid), a->items,  a->block, a->load,
-                          a->map,    a->occupancy,        a->variant};
-    const uint64_t y[] = {b->finish, grid_rank(&b->grid), b->items,  b->block, b->load,
-                          b->map,    b->occupancy,        b->variant};
+    const uint64_t x[] = {a->finish, grid_rank(&a->grid), a->items,   a->block, a->load,
+                          a->map,    a->occupancy,        a->variant, a->extra};
+    const uint64_t y[] = {b->finish, grid_rank(&b->grid), b->items,   b->block, b->load,
+                          b->map,    b->occupancy,        b->variant, b->extra};
     int order = 0;
     for (size_t k = 0; k < RTUNE_ARRAY_SIZE(x) && order == 0; k++)
         order = compare_u64(x[k], y[k]);

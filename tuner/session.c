@@ -20,7 +20,8 @@ enum {
     SPACE_MAX = 1 << 20,
     SIZES_MAX = 4096,
     BUSY_PERCENT = 20,
-    SEEDED_INSTANCES = 40 /* of a seeded kind, for the plan */
+    LEAD_INSTANCES = 30, /* of a kind that is seeded, for the plan */
+    FOLLOWER_INSTANCES = 10
 };
 static const double limit_most_s = 30.0 * 86400;
 static const double compile_s = 0.1; /* of one instance on one thread */
@@ -121,8 +122,10 @@ static void tell_plan(struct rtune_tuning *t) {
     rtune_cpuinfo_read("", &info);
     for (size_t k = 0; k < agenda->count; k++) {
         struct rtune_kind *kind = &agenda->kinds[k];
-        if (kind->full) full = rtune_step_instances(t, kind);
-        event.instances += kind->full ? full : rtune_min_u64(full, SEEDED_INSTANCES);
+        size_t most = kind->role == RTUNE_ROLE_LEAD ? LEAD_INSTANCES : FOLLOWER_INSTANCES;
+        bool reference = kind->role == RTUNE_ROLE_REFERENCE;
+        if (reference) full = rtune_step_instances(t, kind);
+        event.instances += reference ? full : rtune_min_u64(full, most);
         for (size_t i = 0; i < kind->size_count; i++) {
             kind->decisions[i].estimate_s = rtune_step_estimate(t, kind, i);
             t->left_s += kind->decisions[i].estimate_s;

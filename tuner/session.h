@@ -4,6 +4,7 @@
 #define RTUNE_TUNER_SESSION_H
 
 #include "tuner/agenda.h"
+#include "tuner/check.h"
 #include "tuner/effort.h"
 #include "tuner/forge.h"
 #include "tuner/menu.h"
@@ -49,11 +50,25 @@ void rtune_tuning_warn(struct rtune_tuning *t, const char *fmt, ...) RTUNE_PRINT
 void rtune_tuning_on_trial(void *user, const struct rtune_trial *trial);
 void rtune_tuning_on_compiled(void *user, size_t done, size_t total);
 
-/* ---- steps.c: measuring ---------------------------------------------------------------------- */
+/* ---- steps_estimate.c: times ----------------------------------------------------------------- */
 
+/* What one sample of a kind costs at n elements. */
+struct rtune_cost rtune_step_cost(const struct rtune_tuning *t, const struct rtune_kind *kind,
+                                  uint64_t n);
+struct rtune_menu_source rtune_step_menus(const struct rtune_tuning *t);
 /* Estimated seconds of one step (size index of a kind) at most. */
 double rtune_step_estimate(const struct rtune_tuning *t, const struct rtune_kind *kind,
                            size_t index);
+/* Seconds that a step may take: its part of what is left of the budget. */
+double rtune_step_allowance(const struct rtune_tuning *t, const struct rtune_kind *kind,
+                            size_t index);
+/* Would a step run past the end of the budget by more than a little? Then it is left out, aloud. */
+bool rtune_step_leave_out(struct rtune_tuning *t, const struct rtune_kind *kind, size_t index);
+/* Is there time to measure break-points, beside the steps that are left? */
+bool rtune_step_on_schedule(const struct rtune_tuning *t);
+
+/* ---- steps.c: measuring ---------------------------------------------------------------------- */
+
 /* Compile what the sizes of a kind will need, as far as that is known before it starts. */
 enum rtune_status rtune_step_compile(struct rtune_tuning *t, struct rtune_kind *kind,
                                      struct rtune_error *err);

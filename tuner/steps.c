@@ -10,101 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEEDED_COUNT = 16 /* candidates of a seeded kind, for estimates */ };
 static const double big_us = 300; /* launches this long are tried with few candidates */
 /* Cold inputs of a cpu of this size and more tell of memory: they are flushed line by line. */
 static const double telling_bytes_cpu = 128 << 10;
-/* What making an element on a cpu and adding it up exactly takes at least, for all inputs that a
- * verification uses. */
-static const double verified_s_cpu = 60e-9;
-
-/* ---- estimates ------------------------------------------------------------------------------- */
-
-static double bytes_at(const struct rtune_kind *kind, uint64_t n) {
-    return (double)n * (double)rtune_dtype_size(kind->problem.dtype);
-}
-
-/* Read bandwidth as far as it is known: measured, else from the bus and its clock. */
-static double bandwidth_gbs(const struct rtune_tuning *t) {
-    const struct rtune_meter_info *info = &t->meter->info;
-    const struct rtune_identity *id = &info->identity;
-    double measured = fmax(t->read_gbs, info->read_gbs);
-    if (measured > 0) return measured;
-    double bus = 2.0 * id->memory_mhz * 1e6 * id->bus_bits / 8 / 1e9;
-    return bus > 0 ? bus : 10;
-}
-
-/* A guess of what a launch takes at least, for plans and deadlines. */
-static double guess_us(const struct rtune_tuning *t, const struct rtune_kind *kind, uint64_t n) {
-    return t->meter->info.floor_us + bytes_at(kind, n) / bandwidth_gbs(t) / 1000;
-}
-
-static struct rtune_cost cost_at(const struct rtune_tuning *t, const struct rtune_kind *kind,
-                                 uint64_t n) {
-    const struct rtune_meter_info *info = &t->meter->info;
-    struct rtune_cost cost = {info->overhead_us, guess_us(t, kind, n)};
-    if (cost.overhead_us <= 0) cost.overhead_us = info->cuda ? 160 : 2;
-    /* A cpu's input is flushed from the caches line by line, at about 2 GB/s (rig_cpu.c). */
-    double flushed = fmax(64 << 20, 2.0 * (double)info->identity.l3_bytes);
-    if (!info->cuda && bytes_at(kind, n) <= flushed) cost.overhead_us += bytes_at(kind, n) / 2e3;
-    return cost;
-}
-
-static void menu_source(const struct rtune_tuning *t, struct rtune_menu_source *source) {
-    *source =
-        (struct rtune_menu_source){t->space, t->meter, t->forge, &t->agenda, t->options->effort};
-}
-
-double rtune_step_estimate(const struct rtune_tuning *t, const struct rtune_kind *kind,
-                           size_t index) {
-    struct rtune_cost cost = cost_at(t, kind, kind->sizes[index]);
-    double cap = rtune_effort_cap(t->options->effort, kind->full);
-    struct rtune_menu_source source;
-    struct rtune_menu menu;
-    size_t count = SEEDED_COUNT;
-    menu_source(t, &source);
-    if (kind->full && rtune_menu_make(&source, kind, index, false, &menu, NULL) == RTUNE_OK) {
-        count = menu.count;
-        free(menu.configs);
-    }
-    struct rtune_share share = rtune_effort_share(t->options->effort, count, &cost, cap);
-    return rtune_effort_seconds(&share, &cost);
-}
-
-/* What a step takes at the very least: its cheapest share, and on a cpu its inputs. */
-static double least_s(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index) {
-    struct rtune_cost cost = cost_at(t, kind, kind->sizes[index]);
-    struct rtune_share share = rtune_effort_share(t->options->effort, 1, &cost, 0);
-    double inputs = t->meter->info.cuda ? 0 : (double)kind->sizes[index] * verified_s_cpu;
-    return rtune_effort_seconds(&share, &cost) + inputs;
-}
-
-/* A step that would run past the end of the budget by more than a little is left out. */
-static bool leave_out(struct rtune_tuning *t, const struct rtune_kind *kind, size_t index) {
-    double budget = t->options->budget_s, least = least_s(t, kind, index);
-    struct rtune_problem problem = kind->problem;
-    char text[160];
-    bool recorded = t->meter->ops->configs != NULL; /* answers at once */
-    double left = budget - rtune_tuning_elapsed(t) + fmax(1, 0.05 * budget);
-    if (budget <= 0 || recorded || least <= left) return false;
-    problem.n = kind->sizes[index];
-    rtune_problem_print(&problem, text, sizeof(text));
-    rtune_tuning_warn(t, "%s: left out: it needs about %.0f s, more than is left of the budget",
-                      text, least);
-    t->left_out++;
-    t->left_s -= kind->decisions[index].estimate_s;
-    return true;
-}
-
-/* Seconds that a step may take: its part of what is left of the budget. */
-static double allowance_s(const struct rtune_tuning *t, const struct rtune_kind *kind,
-                          size_t index) {
-    double cap = rtune_effort_cap(t->options->effort, kind->full);
-    if (t->options->budget_s <= 0) return cap;
-    double left = 0.97 * (t->options->budget_s - rtune_tuning_elapsed(t));
-    double part = kind->decisions[index].estimate_s / fmax(t->left_s, 1e-9);
-    return fmin(cap, fmax(left, 0) * fmin(part, 1));
-}
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
@@ -113,11 +21,10 @@ static enum rtune_status gather(const struct rtune_tuning *t, const struct rtune
                                 struct rtune_config **configs, size_t *count,
                                 struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    struct rtune_menu_source source;
+    struct rtune_menu_source source = rtune_step_menus(t);
     struct rtune_menu menu = {.configs = NULL};
     struct rtune_config *all = NULL;
     size_t total = 0;
-    menu_source(t, &source);
     for (size_t i = 0; i < kind->size_count; i++) {
         TRY(rtune_menu_make(&source, kind, i, false, &menu, err));
         struct rtune_config *grown = realloc(all, (total + menu.count) * sizeof(*grown));
@@ -217,16 +124,15 @@ done:
 static enum rtune_status open_step(struct rtune_tuning *t, struct step *s,
                                    struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    struct rtune_menu_source source;
+    struct rtune_menu_source source = rtune_step_menus(t);
     enum rtune_effort effort = t->options->effort;
-    menu_source(t, &source);
     s->problem = s->kind->problem;
     s->problem.n = s->kind->sizes[s->index];
-    s->cost = cost_at(t, s->kind, s->problem.n);
+    s->cost = rtune_step_cost(t, s->kind, s->problem.n);
     bool big = effort != RTUNE_EFFORT_EXHAUSTIVE && s->cost.launch_us >= big_us;
     TRY(rtune_menu_make(&source, s->kind, s->index, big, &s->menu, err));
-    s->share =
-        rtune_effort_share(effort, s->menu.count, &s->cost, allowance_s(t, s->kind, s->index));
+    s->share = rtune_effort_share(effort, s->menu.count, &s->cost,
+                                  rtune_step_allowance(t, s->kind, s->index));
     rtune_menu_limit(&s->menu, s->kind, s->share.candidates);
     TRY(make_candidates(t, s, err));
 done:
@@ -277,7 +183,7 @@ done:
  * gives at least what it gave this one. Small inputs tell nothing of memory. */
 static void learn_floor(struct rtune_tuning *t, const struct step *s, double us) {
     const struct rtune_meter_info *info = &t->meter->info;
-    double bytes = bytes_at(s->kind, s->problem.n);
+    double bytes = rtune_kind_bytes(s->kind, s->problem.n);
     double least = info->cuda ? 4.0 * (double)info->identity.l2_bytes : telling_bytes_cpu;
     if (s->problem.cache != RTUNE_COLD) return;
     if (t->least_us <= 0 || us < t->least_us) t->least_us = us;
@@ -328,6 +234,12 @@ static void leave_undecided(struct rtune_tuning *t, const struct step *s) {
     rtune_tuning_warn(t, "%s: every candidate failed; nothing is stored for this size", text);
 }
 
+/* To a nanosecond: below what a clock tells, and short in profiles. */
+static double rounded(double us) {
+    double whole = rint(us * 1000) / 1000;
+    return whole > 0 ? whole : us;
+}
+
 static void fill_winner(const struct rtune_tuning *t, const struct rtune_kind *kind, size_t index,
                         struct rtune_winner *winner) {
     const struct rtune_decided *d = &kind->decisions[index];
@@ -335,10 +247,10 @@ static void fill_winner(const struct rtune_tuning *t, const struct rtune_kind *k
     winner->problem = kind->problem;
     winner->problem.n = winner->n_from = winner->n_to = kind->sizes[index];
     winner->config = d->config;
-    winner->us = d->us.median;
-    winner->us_lo = d->us.lo;
-    winner->us_hi = d->us.hi;
-    winner->default_us = d->default_us;
+    winner->us = rounded(d->us.median);
+    winner->us_lo = rounded(d->us.lo);
+    winner->us_hi = rounded(d->us.hi);
+    winner->default_us = rounded(d->default_us);
     winner->kernel_abi = RTUNE_KERNEL_ABI;
     snprintf(winner->source_hash, sizeof(winner->source_hash), "%s", rtune_device_sources_hash());
     snprintf(winner->driver, sizeof(winner->driver), "%s", t->meter->info.identity.driver);
@@ -393,7 +305,7 @@ enum rtune_status rtune_step_run(struct rtune_tuning *t, struct rtune_kind *kind
     double estimate = kind->decisions[index].estimate_s;
     if (t->options->budget_s > 0 && rtune_tuning_elapsed(t) >= t->options->budget_s)
         return rtune_err_set(err, RTUNE_TIMEOUT, "the time budget is used up");
-    if (leave_out(t, kind, index)) return RTUNE_OK;
+    if (rtune_step_leave_out(t, kind, index)) return RTUNE_OK;
     TRY(open_step(t, &s, err));
     t->left_s -= estimate;
     TRY(run_search(t, &s, err));
@@ -405,13 +317,6 @@ done:
 }
 
 /* ---- storing --------------------------------------------------------------------------------- */
-
-/* Is there time to measure break-points, beside the steps that are left? */
-static bool on_schedule(const struct rtune_tuning *t) {
-    if (t->options->budget_s <= 0) return true;
-    double rate = t->estimated_s > 0 ? t->spent_s / t->estimated_s : 1;
-    return t->options->budget_s - rtune_tuning_elapsed(t) > 1.05 * rate * t->left_s + 0.5;
-}
 
 static enum rtune_status place_break(struct rtune_tuning *t, const struct rtune_kind *kind,
                                      size_t before, size_t after, bool measure, uint64_t *from,
@@ -430,12 +335,14 @@ static enum rtune_status place_break(struct rtune_tuning *t, const struct rtune_
                              &pair[k].image_size, &why) != RTUNE_OK)
             measure = false;
     }
-    if (cost_at(t, kind, kind->sizes[after]).launch_us >= big_us) {
-        steps = 1;
+    bool big = rtune_step_cost(t, kind, kind->sizes[after]).launch_us >= big_us;
+    if (big || kind->role != RTUNE_ROLE_REFERENCE) {
+        steps = big && kind->role != RTUNE_ROLE_REFERENCE ? 0 : 1;
         samples = 5;
     }
     bool same = rtune_config_equal(&pair[0].config, &pair[1].config);
-    if (!measure || same || t->options->effort == RTUNE_EFFORT_QUICK || !on_schedule(t)) steps = 0;
+    if (!measure || same || t->options->effort == RTUNE_EFFORT_QUICK || !rtune_step_on_schedule(t))
+        steps = 0;
     TRY(rtune_search_between(t->meter, &kind->problem, kind->sizes[before], kind->sizes[after],
                              pair, steps, samples, from, err));
 done:
@@ -476,13 +383,14 @@ done:
 /* The least that a cold launch of so many bytes can take on this device: a launch that does
  * nothing, and the input once at the best bandwidth seen. 0: not known. Nothing is known of inputs
  * that are (partly) in a cache. */
-static double floor_us(const struct rtune_tuning *t, const struct rtune_winner *winner) {
+static double floor_us(const struct rtune_tuning *t, const struct rtune_kind *kind,
+                       const struct rtune_winner *winner) {
     double launch = t->meter->info.floor_us, gbs = fmax(t->read_gbs, t->meter->info.read_gbs);
     if (winner->problem.cache != RTUNE_COLD || launch <= 0 || gbs <= 0) return 0;
     if (t->least_us > 0) launch = fmin(launch, t->least_us);
-    double bytes = (double)winner->problem.n * (double)rtune_dtype_size(winner->problem.dtype);
+    double bytes = rtune_kind_bytes(kind, winner->problem.n);
     /* What was measured can be done: where other work slowed the model, it is the better bound. */
-    return fmin(launch + bytes / gbs / 1000, winner->us);
+    return fmin(rounded(launch + bytes / gbs / 1000), winner->us);
 }
 
 enum rtune_status rtune_step_floors(struct rtune_tuning *t, struct rtune_error *err) {
@@ -491,7 +399,7 @@ enum rtune_status rtune_step_floors(struct rtune_tuning *t, struct rtune_error *
     for (size_t k = 0; k < t->agenda.count; k++) {
         struct rtune_kind *kind = &t->agenda.kinds[k];
         for (size_t i = 0; i < kind->row_count; i++)
-            kind->rows[i].floor_us = floor_us(t, &kind->rows[i]);
+            kind->rows[i].floor_us = floor_us(t, kind, &kind->rows[i]);
         if (kind->row_count > 0)
             TRY(rtune_work_add_winners(t->work, kind->rows, kind->row_count, err));
     }

@@ -56,20 +56,21 @@ static void make_agenda(void) {
         fail_msg("%s", err.message);
 }
 
-/* Everything there is: sum of f32 first, sizes to 60 % of the memory. */
+/* Everything there is: sum of f32 first, sizes to 60 % of the memory, two inputs of dot included.
+ */
 static void test_bare(void **state) {
     (void)state;
     make_agenda();
-    assert_int_equal(agenda.count, 22);
-    assert_true(agenda.kinds[0].full);
+    assert_int_equal(agenda.count, 13 * 12 + 3 * 8);
+    assert_int_equal(agenda.kinds[0].role, RTUNE_ROLE_REFERENCE);
     assert_int_equal(agenda.kinds[0].problem.op, RTUNE_SUM);
     assert_int_equal(agenda.kinds[0].problem.dtype, RTUNE_F32);
     assert_int_equal(agenda.kinds[0].size_count, 34);
     size_t steps = 0;
     for (size_t k = 0; k < agenda.count; k++) {
         const struct rtune_kind *kind = &agenda.kinds[k];
-        uint64_t size = rtune_dtype_size(kind->problem.dtype);
-        assert_int_equal(kind->full, k == 0);
+        uint64_t size = (uint64_t)rtune_kind_bytes(kind, 1);
+        assert_int_equal(kind->role == RTUNE_ROLE_REFERENCE, k == 0);
         assert_int_equal(kind->reference, 0);
         assert_int_equal(kind->sizes[0], 1);
         uint64_t last = kind->sizes[kind->size_count - 1];
@@ -79,6 +80,64 @@ static void test_bare(void **state) {
     }
     assert_int_equal(agenda.steps, steps);
     assert_int_equal(agenda.input_bytes, UINT64_C(32) << 30);
+}
+
+/* The bare session fits ten minutes on a GPU that reads 4.6 TB/s, with a fifth to spare; its cost
+ * is that of the shares, of making inputs, and of compiling on 16 threads. */
+static void test_bare_fits(void **state) {
+    (void)state;
+    static const size_t counts[RTUNE_ROLE_COUNT] = {700, 20, 6}, instances[] = {200, 30, 10};
+    static const double fill_us = 3e-6; /* of an element: 20 ms for 2^33 */
+    double seconds[RTUNE_ROLE_COUNT] = {0}, filling = 0, compiling = 0;
+    meter.base.info.free_bytes = UINT64_C(139) << 30;
+    make_agenda();
+    for (size_t k = 0; k < agenda.count; k++) {
+        const struct rtune_kind *kind = &agenda.kinds[k];
+        for (size_t i = 0; i < kind->size_count; i++) {
+            double bytes = rtune_kind_bytes(kind, kind->sizes[i]);
+            struct rtune_cost cost = {160, 3 + bytes / 4.6e6, bytes > (256 << 20)};
+            bool few = kind->role == RTUNE_ROLE_REFERENCE && cost.launch_us >= 300;
+            double cap = rtune_effort_cap(RTUNE_EFFORT_STANDARD, kind->role);
+            struct rtune_share s = rtune_effort_share(RTUNE_EFFORT_STANDARD,
+                                                      few ? 49 : counts[kind->role], &cost, cap);
+            seconds[kind->role] += rtune_effort_seconds(&s, &cost);
+        }
+        /* An input is filled once as sizes grow, and referred to once. */
+        filling += 3 * fill_us * (double)kind->sizes[kind->size_count - 1] / 1e6;
+        compiling += 0.1 * (double)instances[kind->role] / 16;
+    }
+    double total = seconds[0] + seconds[1] + seconds[2] + filling + compiling;
+    print_message("reference %.0f s, leads %.0f s, followers %.0f s, inputs %.0f s, compiling "
+                  "%.0f s, together %.0f s for %zu steps\n",
+                  seconds[0], seconds[1], seconds[2], filling, compiling, total, agenda.steps);
+    assert_true(total < 480);
+}
+
+/* Who begins with whose configs. */
+static void test_classes(void **state) {
+    (void)state;
+    struct rtune_problem wanted[9] = {
+        RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 0),  RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 0),
+        RTUNE_PROBLEM(RTUNE_ASUM, RTUNE_U32, 0), RTUNE_PROBLEM(RTUNE_DOT, RTUNE_I32, 0),
+        RTUNE_PROBLEM(RTUNE_MIN, RTUNE_I32, 0),  RTUNE_PROBLEM(RTUNE_MINMAX, RTUNE_U32, 0),
+        RTUNE_PROBLEM(RTUNE_BOR, RTUNE_I32, 0),  RTUNE_PROBLEM(RTUNE_BOR, RTUNE_U32, 0),
+        RTUNE_PROBLEM(RTUNE_PROD, RTUNE_F32, 0)};
+    static const size_t leads[9] = {0, 1, 1, 3, 4, 4, 6, 6, 0},
+                        twins[9] = {0, 1, 2, 3, 4, 5, 6, 6, 8};
+    options.problems = wanted;
+    options.problem_count = 9;
+    make_agenda(); /* sum of f32, then the others in their order */
+    assert_int_equal(agenda.count, 9);
+    for (size_t k = 0; k < 9; k++) {
+        const struct rtune_kind *kind = &agenda.kinds[k];
+        enum rtune_role role = k == 0          ? RTUNE_ROLE_REFERENCE
+                               : leads[k] == k ? RTUNE_ROLE_LEAD
+                                               : RTUNE_ROLE_FOLLOWER;
+        assert_int_equal(kind->lead, leads[k]);
+        assert_int_equal(kind->twin, twins[k]);
+        assert_int_equal(kind->role, role);
+        assert_int_equal(kind->reference, 0);
+    }
 }
 
 /* Equal problems once; one reference per cache state; sizes sorted and unique. */
@@ -97,11 +156,13 @@ static void test_chosen(void **state) {
     options.size_count = 4;
     make_agenda();
     assert_int_equal(agenda.count, 4);
-    assert_true(agenda.kinds[0].full && agenda.kinds[1].full);
+    assert_int_equal(agenda.kinds[0].role, RTUNE_ROLE_REFERENCE);
+    assert_int_equal(agenda.kinds[1].role, RTUNE_ROLE_REFERENCE);
     for (size_t k = 0; k < agenda.count; k++) {
         const struct rtune_kind *kind = &agenda.kinds[k];
         const struct rtune_kind *reference = &agenda.kinds[kind->reference];
-        assert_true(reference->full && reference->problem.cache == kind->problem.cache);
+        assert_int_equal(reference->role, RTUNE_ROLE_REFERENCE);
+        assert_true(reference->problem.cache == kind->problem.cache);
         assert_int_equal(kind->size_count, 3);
         assert_true(kind->sizes[0] == 16 && kind->sizes[1] == 100 && kind->sizes[2] == 4096);
         if (kind->problem.cache == RTUNE_COLD) assert_int_equal(reference->problem.op, RTUNE_SUM);
@@ -111,7 +172,7 @@ static void test_chosen(void **state) {
     options.effort = RTUNE_EFFORT_EXHAUSTIVE;
     make_agenda();
     for (size_t k = 0; k < agenda.count; k++)
-        assert_true(agenda.kinds[k].full);
+        assert_int_equal(agenda.kinds[k].role, RTUNE_ROLE_REFERENCE);
 }
 
 static void make_menu(size_t kind, size_t index, bool big, struct rtune_menu *menu) {
@@ -167,6 +228,52 @@ static void test_seeds(void **state) {
     make_menu(1, 2, false, &menu);
     assert_int_equal(menu.count, 2);
     assert_int_equal(menu.favourite, RTUNE_NO_FAVOURITE);
+    free(menu.configs);
+}
+
+/* Integers may do with one atomic what floats do with slots, while the sum of n fits beside the
+ * count; a follower begins with its lead's best, and a twin with its twin's winner alone. */
+static void test_followers(void **state) {
+    (void)state;
+    struct rtune_problem wanted[5] = {
+        RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 0), RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 0),
+        RTUNE_PROBLEM(RTUNE_SUM, RTUNE_U32, 0), RTUNE_PROBLEM(RTUNE_BAND, RTUNE_I32, 0),
+        RTUNE_PROBLEM(RTUNE_BAND, RTUNE_U32, 0)};
+    static const uint64_t sizes[] = {4096, UINT64_C(1) << 33};
+    struct rtune_menu menu;
+    const char *why = NULL;
+    options.problems = wanted;
+    options.problem_count = 5;
+    options.sizes = sizes;
+    options.size_count = 2;
+    make_agenda();
+    struct rtune_config slots = fake_config(64, 4, 8), packed = slots;
+    packed.finish = RTUNE_FINISH_PACKED;
+    decide(&agenda.kinds[0], 0, &slots);
+    decide(&agenda.kinds[0], 1, &slots);
+    make_menu(1, 0, false, &menu);
+    assert_int_equal(menu.count, 3);
+    assert_true(rtune_config_equal(&menu.configs[1], &packed));
+    assert_true(rtune_config_equal(&menu.configs[2], &slots));
+    free(menu.configs);
+    wanted[1].n = sizes[1];
+    assert_false(rtune_finish_admits(&packed, &wanted[1], 8, &why));
+    make_menu(1, 1, false, &menu);
+    assert_int_equal(menu.count, 2);
+    assert_true(rtune_config_equal(&menu.configs[1], &slots));
+    free(menu.configs);
+    struct rtune_config good[3] = {fake_config(32, 8, 4), fake_config(128, 8, 4), packed};
+    for (size_t k = 0; k < 3; k++)
+        decide(&agenda.kinds[1], 0, &good[k]);
+    make_menu(2, 0, false, &menu); /* default, two with one atomic, the third as it is */
+    assert_int_equal(menu.count, 6);
+    assert_true(rtune_config_equal(&menu.configs[2], &good[0]));
+    assert_true(rtune_config_equal(&menu.configs[5], &packed));
+    free(menu.configs);
+    decide(&agenda.kinds[3], 0, &good[1]);
+    make_menu(4, 0, false, &menu);
+    assert_int_equal(menu.count, 2);
+    assert_true(rtune_config_equal(&menu.configs[1], &good[1]));
     free(menu.configs);
 }
 
@@ -231,6 +338,9 @@ static void test_full(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_bare, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bare_fits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_classes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_followers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_chosen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_seeds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full, set_up, tear_down),
