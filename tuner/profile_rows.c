@@ -62,7 +62,7 @@ static enum rtune_status read_config(const struct rtune_yaml_node *node, bool cu
                                "config: block=%u is not for %s devices (block is 1 on cpu devices "
                                "alone)",
                                (unsigned)config.block, cuda ? "cuda" : "cpu");
-    status = rtune_config_check(&config, winner->problem.dtype, &cause);
+    status = rtune_instance_check(&winner->problem, &config, &cause);
     if (status != RTUNE_OK) return rtune_yaml_blame(node, status, &cause, err);
     /* One spelling, with every axis: what is left out would change with the defaults. */
     rtune_config_print(&config, exact, sizeof(exact));

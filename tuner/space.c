@@ -15,21 +15,31 @@ extern const unsigned char rtune_default_space[], rtune_default_space_end[];
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-enum value_kind { VALUE_BLOCK, VALUE_VECTORS, VALUE_GRID, VALUE_NAME, VALUE_OCCUPANCY };
+enum value_kind {
+    VALUE_BLOCK,
+    VALUE_VECTORS,
+    VALUE_GRID,
+    VALUE_NAME,
+    VALUE_OCCUPANCY,
+    VALUE_EXTRA
+};
 
 static const struct axis {
     const char *key;
     enum value_kind kind;
     enum rtune_name_kind names;
-    bool cpu; /* also an axis of cpu devices */
+    bool cpu;  /* also an axis of cpu devices */
+    bool need; /* must be given; else a missing one has one value */
 } AXES[RTUNE_SPACE_AXES] = {
-    [RTUNE_SPACE_BLOCK] = {"block", VALUE_BLOCK, 0, false},
-    [RTUNE_SPACE_VECTORS] = {"vectors", VALUE_VECTORS, 0, true},
-    [RTUNE_SPACE_GRID] = {"grid", VALUE_GRID, 0, true},
-    [RTUNE_SPACE_LOAD] = {"load", VALUE_NAME, RTUNE_NAMES_LOAD, true},
-    [RTUNE_SPACE_FINISH] = {"finish", VALUE_NAME, RTUNE_NAMES_FINISH, true},
-    [RTUNE_SPACE_MAP] = {"map", VALUE_NAME, RTUNE_NAMES_MAP, true},
-    [RTUNE_SPACE_OCCUPANCY] = {"occupancy", VALUE_OCCUPANCY, 0, false},
+    [RTUNE_SPACE_BLOCK] = {"block", VALUE_BLOCK, 0, false, true},
+    [RTUNE_SPACE_VECTORS] = {"vectors", VALUE_VECTORS, 0, true, true},
+    [RTUNE_SPACE_GRID] = {"grid", VALUE_GRID, 0, true, true},
+    [RTUNE_SPACE_LOAD] = {"load", VALUE_NAME, RTUNE_NAMES_LOAD, true, true},
+    [RTUNE_SPACE_FINISH] = {"finish", VALUE_NAME, RTUNE_NAMES_FINISH, true, true},
+    [RTUNE_SPACE_MAP] = {"map", VALUE_NAME, RTUNE_NAMES_MAP, true, true},
+    [RTUNE_SPACE_OCCUPANCY] = {"occupancy", VALUE_OCCUPANCY, 0, false, true},
+    [RTUNE_SPACE_VARIANT] = {"variant", VALUE_NAME, RTUNE_NAMES_VARIANT, false, false},
+    [RTUNE_SPACE_EXTRA] = {"extra", VALUE_EXTRA, 0, false, false},
 };
 
 /* A number, checked as part of an otherwise ordinary config of f32. */
@@ -53,6 +63,28 @@ static enum rtune_status read_number(const struct rtune_yaml_node *node, enum va
     return rtune_yaml_blame(node, status, &cause, err);
 }
 
+/* 0, the stages of some pipeline, or the blocks of some cluster. */
+static enum rtune_status read_extra(const struct rtune_yaml_node *node, uint32_t *number,
+                                    struct rtune_error *err) {
+    struct rtune_problem problem = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 1);
+    struct rtune_config bulk = rtune_config_default(&problem, true), cluster = bulk;
+    uint64_t value;
+    enum rtune_status status = rtune_yaml_u64(node, 0, RTUNE_BLOCK_MAX, &value, err);
+    if (status != RTUNE_OK) return status;
+    bulk.variant = RTUNE_BULK;
+    bulk.block = 32;
+    cluster.finish = RTUNE_FINISH_CLUSTER;
+    bulk.extra = cluster.extra = (uint32_t)value;
+    if (value != 0 && rtune_config_check(&bulk, problem.dtype, NULL) != RTUNE_OK &&
+        rtune_config_check(&cluster, problem.dtype, NULL) != RTUNE_OK)
+        return rtune_yaml_fail(node, RTUNE_RANGE, err,
+                               "extra: %" PRIu64 " is not allowed (0, 2 to 8 stages of variant "
+                               "bulk, or 2, 4, 8 or 16 blocks of finish cluster)",
+                               value);
+    *number = (uint32_t)value;
+    return RTUNE_OK;
+}
+
 static enum rtune_status read_grid(const struct rtune_yaml_node *node, struct rtune_grid *grid,
                                    struct rtune_error *err) {
     char text[32];
@@ -74,6 +106,8 @@ static enum rtune_status read_value(const struct rtune_yaml_node *node, const st
     case VALUE_VECTORS:
     case VALUE_OCCUPANCY:
         return read_number(node, axis->kind, cuda, &value->number, err);
+    case VALUE_EXTRA:
+        return read_extra(node, &value->number, err);
     case VALUE_NAME:
         status = rtune_yaml_name(node, axis->names, &named, err);
         if (status == RTUNE_OK) value->number = (uint32_t)named;
@@ -112,19 +146,20 @@ static enum rtune_status read_axes(const struct rtune_yaml_node *node, bool cuda
     struct rtune_yaml_field fields[RTUNE_SPACE_AXES] = {0};
     size_t axis_of[RTUNE_SPACE_AXES], count = 0, product = 1;
     for (size_t i = 0; i < RTUNE_SPACE_AXES; i++) {
-        /* What is no axis of this kind of device has one value: block 1, occupancy 0. */
+        /* What is no axis of this kind of device, or left out, has one value: block 1, else 0. */
         section->axes[i].value[0].number = i == RTUNE_SPACE_BLOCK ? 1 : 0;
         section->axes[i].count = 1;
         if (!cuda && !AXES[i].cpu) continue;
         axis_of[count] = i;
-        fields[count++] = (struct rtune_yaml_field){AXES[i].key, true, NULL};
+        fields[count++] = (struct rtune_yaml_field){AXES[i].key, AXES[i].need, NULL};
     }
     TRY(rtune_yaml_fields(node, fields, count, err));
     for (size_t i = 0; i < count; i++) {
         struct rtune_space_values *values = &section->axes[axis_of[i]];
+        if (fields[i].value == NULL) continue;
         values->count = 0;
         TRY(read_axis(fields[i].value, &AXES[axis_of[i]], cuda, values, err));
-        product *= values->count; /* at most 64 to the 7th */
+        product *= values->count; /* at most 64 to the 9th */
     }
     if (product > RTUNE_SPACE_CONFIGS)
         TRY(rtune_yaml_fail(node, RTUNE_RANGE, err,
@@ -172,6 +207,7 @@ static const struct limit {
     {"registers_per_sm", LIMIT_SIZE, AT(registers_per_sm), false},
     {"register_base", LIMIT_SIZE, AT(register_base), false},
     {"register_per_vector", LIMIT_SIZE, AT(register_per_vector), false},
+    {"shared_per_sm", LIMIT_SIZE, AT(shared_per_sm), false},
     {"waves", LIMIT_SIZE, AT(waves), false},
     {"bytes_per_block", LIMIT_SIZE, AT(bytes_per_block), true},
     {"idle_blocks", LIMIT_BOOL, AT(idle_blocks), true},

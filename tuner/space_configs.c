@@ -24,6 +24,7 @@ struct target {
     uint32_t units; /* multiprocessors, or threads */
     uint32_t size;  /* bytes of an element */
     uint64_t bytes; /* of the input, saturated */
+    uint32_t cc;    /* compute capability: 90 is 9.0 */
     enum rtune_isa isa;
     bool isa_known;
 };
@@ -36,6 +37,7 @@ static void aim(struct target *t, const struct rtune_space_section *section,
     t->units = identity->cuda ? identity->sm_count : identity->cores;
     if (t->units == 0) t->units = 1;
     t->size = (uint32_t)rtune_dtype_size(problem->dtype);
+    t->cc = (uint32_t)(10 * identity->cc_major + identity->cc_minor);
     if (!rtune_mul_u64(problem->n, t->size, &t->bytes)) t->bytes = UINT64_MAX;
     for (int isa = 0; isa < RTUNE_ISA_COUNT && !identity->cuda; isa++) {
         if (strcmp(rtune_isa_name((enum rtune_isa)isa), identity->isa) != 0) continue;
@@ -61,6 +63,10 @@ static uint32_t estimate_resident(const struct target *t, const struct rtune_con
         /* Asking for residency makes the compiler find the registers for it. */
         resident = rtune_min_u64(resident, rtune_max_u64(fit, config->occupancy));
     }
+    if (l->shared_per_sm > 0 && config->variant == RTUNE_BULK) {
+        const uint64_t stage = (uint64_t)config->block * config->items * t->size;
+        resident = rtune_min_u64(resident, l->shared_per_sm / (stage * config->extra));
+    }
     return (uint32_t)resident;
 }
 
@@ -83,15 +89,23 @@ static bool has_cpu_kernel(const struct target *t, const struct rtune_config *co
     return false;
 }
 
+/* Is there a kernel of it that serves this problem on this device? */
+static bool exists(const struct target *t, const struct rtune_config *config) {
+    if (rtune_instance_check(t->problem, config, NULL) != RTUNE_OK) return false;
+    return t->cuda ? rtune_config_needs_cc(config) <= t->cc : has_cpu_kernel(t, config);
+}
+
 /* Is it worth measuring? *blocks gets what the grid comes to. */
 static bool worth(const struct target *t, const struct rtune_config *config, uint32_t *blocks) {
     const struct rtune_space_limits *l = t->limits;
+    const char *why;
+    if (!exists(t, config)) return false;
     uint32_t resident = estimate_resident(t, config);
-    if (rtune_config_check(config, t->problem->dtype, NULL) != RTUNE_OK) return false;
-    if (resident == 0 || !has_cpu_kernel(t, config)) return false;
+    if (resident == 0) return false;
     uint64_t n = t->problem->n, wave = (uint64_t)t->units * resident;
     uint64_t tiles = rtune_max_u64(rtune_ceil_div(n, (uint64_t)config->block * config->items), 1);
     *blocks = rtune_grid_resolve(config, t->problem->dtype, n, t->units, resident);
+    if (!rtune_finish_admits(config, t->problem, *blocks, &why)) return false;
     if (l->one_block_finish && (config->finish == RTUNE_FINISH_ONE) != (*blocks == 1)) return false;
     if (!l->idle_blocks && *blocks > tiles) return false;
     if (l->waves > 0 && rtune_ceil_div(*blocks, wave) > l->waves) return false;
@@ -153,7 +167,7 @@ static struct rtune_config combine(const struct rtune_space_section *section, si
         k /= section->axes[i].count;
     }
     return (struct rtune_config){
-        .variant = RTUNE_CASCADED,
+        .variant = (enum rtune_variant)v[RTUNE_SPACE_VARIANT]->number,
         .block = v[RTUNE_SPACE_BLOCK]->number,
         .items = v[RTUNE_SPACE_VECTORS]->number * RTUNE_VECTOR_BYTES / size,
         .grid = v[RTUNE_SPACE_GRID]->grid,
@@ -161,6 +175,7 @@ static struct rtune_config combine(const struct rtune_space_section *section, si
         .finish = (enum rtune_finish)v[RTUNE_SPACE_FINISH]->number,
         .map = (enum rtune_map)v[RTUNE_SPACE_MAP]->number,
         .occupancy = v[RTUNE_SPACE_OCCUPANCY]->number,
+        .extra = v[RTUNE_SPACE_EXTRA]->number,
     };
 }
 

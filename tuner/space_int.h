@@ -9,7 +9,7 @@ enum {
     RTUNE_SPACE_VERSION = 1,
     RTUNE_SPACE_VALUES = 64,      /* of one axis */
     RTUNE_SPACE_FLIGHTS = 16,     /* entries of in_flight */
-    RTUNE_SPACE_CONFIGS = 1 << 17 /* of one section, before constraints */
+    RTUNE_SPACE_CONFIGS = 1 << 19 /* of one section, before constraints */
 };
 
 enum rtune_space_axis {
@@ -20,6 +20,8 @@ enum rtune_space_axis {
     RTUNE_SPACE_FINISH,
     RTUNE_SPACE_MAP,
     RTUNE_SPACE_OCCUPANCY,
+    RTUNE_SPACE_VARIANT,
+    RTUNE_SPACE_EXTRA,
     RTUNE_SPACE_AXES
 };
 
@@ -42,6 +44,7 @@ struct rtune_space_flight {
 struct rtune_space_limits {
     uint64_t threads_per_sm;
     uint64_t registers_per_sm, register_base, register_per_vector;
+    uint64_t shared_per_sm; /* bytes, for the pipelines of bulk copies */
     uint64_t waves;
     uint64_t bytes_per_block;
     bool idle_blocks; /* allowed */

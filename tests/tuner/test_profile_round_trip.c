@@ -96,7 +96,9 @@ static struct rtune_config random_config(const struct rtune_problem *problem, bo
         c.finish = (enum rtune_finish)below(RTUNE_FINISH_COUNT);
         c.map = (enum rtune_map)below(RTUNE_MAP_COUNT);
         c.occupancy = (uint32_t)below(4);
-        if (rtune_config_check(&c, problem->dtype, NULL) == RTUNE_OK) return c;
+        c.variant = below(4) ? RTUNE_CASCADED : RTUNE_BULK;
+        c.extra = c.variant == RTUNE_BULK || c.finish == RTUNE_FINISH_CLUSTER ? 1u << below(4) : 0;
+        if (rtune_instance_check(problem, &c, NULL) == RTUNE_OK) return c;
     }
 }
 

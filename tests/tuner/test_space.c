@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Search spaces: the default one reads, small ones give exactly the configs they say, bad ones are
  * refused. */
+#include "base/buf.h"
 #include "base/num.h"
 #include "tuner/space.h"
 
@@ -127,6 +128,65 @@ static void test_constraints(void **state) {
     check_configs(text, &GPU, RTUNE_F32, 1, "64/4/1/one 64/4/1/one 128/4/1/one ");
 }
 
+/* Only what a kernel can be, and only where it is served. */
+static void test_finishes(void **state) {
+    (void)state;
+    static const struct rtune_identity older = {.cuda = true, .cc_major = 8, .sm_count = 4};
+    char text[1024];
+    strcpy(text, SMALL);
+    replace(text, "[64, 128]", "[64]");
+    replace(text, "[1, 2, 1xsm, cover]", "[1xsm]");
+    replace(text, "[one, slots]", "[last, packed, two_kernels, dependent, cluster, atomic]");
+    replace(text, "occupancy: [0]", "occupancy: [0]\n    extra: [0, 2, 3, 8]");
+    check_configs(text, &GPU, RTUNE_F32, 100000,
+                  "64/4/1xsm/last 64/4/1xsm/two_kernels 64/4/1xsm/dependent 64/4/1xsm/cluster "
+                  "64/4/1xsm/cluster ");
+    check_configs(text, &older, RTUNE_F32, 100000, "64/4/1xsm/last 64/4/1xsm/two_kernels ");
+    /* The last n that a packed word holds. */
+    check_configs(text, &older, RTUNE_I32, (1 << 19) - 1,
+                  "64/4/1xsm/last 64/4/1xsm/packed 64/4/1xsm/two_kernels ");
+    check_configs(text, &older, RTUNE_I32, 1 << 19, "64/4/1xsm/last 64/4/1xsm/two_kernels ");
+    /* Stages times 64 threads times 16 bytes, on a multiprocessor with room for five. */
+    replace(text, "[last, packed, two_kernels, dependent, cluster, atomic]", "[slots]");
+    replace(text, "extra: [0, 2, 3, 8]", "variant: [cascaded, bulk]\n    extra: [0, 2, 3, 8]");
+    replace(text, "[1xsm]", "[1xsm, cover]");
+    replace(text, "idle_blocks: false", "waves: 1\n    shared_per_sm: 5Ki");
+    check_configs(text, &GPU, RTUNE_F32, 100000,
+                  "64/4/1xsm/slots 64/4/cover/slots 64/4/1xsm/slots 64/4/1xsm/slots "
+                  "64/4/cover/slots 64/4/cover/slots ");
+    check_configs(text, &older, RTUNE_F32, 100000, "64/4/1xsm/slots 64/4/cover/slots ");
+}
+
+/* The file of everything has all values of all axes, and reads. */
+static void test_everything(void **state) {
+    (void)state;
+    static const enum rtune_name_kind kinds[] = {RTUNE_NAMES_LOAD, RTUNE_NAMES_FINISH,
+                                                 RTUNE_NAMES_MAP, RTUNE_NAMES_VARIANT};
+    struct rtune_buf text;
+    struct rtune_error err = {0};
+    assert_int_equal(rtune_file_read(RTUNE_EVERYTHING, 1 << 20, &text, &err), RTUNE_OK);
+    rtune_space *space = parse(text.data);
+    const struct rtune_identity h200 = {.cuda = true, .cc_major = 9, .sm_count = 132};
+    struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 1 << 18);
+    struct rtune_config *configs = NULL;
+    size_t count = 0;
+    assert_int_equal(rtune_space_configs(space, &h200, &p, &configs, &count, &err), RTUNE_OK);
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(kinds); k++) {
+        for (int value = 0; value < rtune_names(kinds[k])->count; value++) {
+            bool found = kinds[k] == RTUNE_NAMES_FINISH && value == RTUNE_FINISH_ATOMIC;
+            for (size_t i = 0; i < count && !found; i++) {
+                const int has[] = {(int)configs[i].load, (int)configs[i].finish,
+                                   (int)configs[i].map, (int)configs[i].variant};
+                found = has[k] == value;
+            }
+            if (!found) fail_msg("no %s", rtune_names(kinds[k])->name(value));
+        }
+    }
+    free(configs);
+    rtune_space_free(space);
+    rtune_buf_free(&text);
+}
+
 static void test_builtin_once(void **state) {
     (void)state;
     /* The built-in default covers two tiles with two blocks: of its instance, only other grids are
@@ -212,6 +272,12 @@ static void test_refused(void **state) {
     check_refused("[plain]", "[fast]", 7, "\"fast\" is not known (use one of plain,");
     check_refused("[one, slots]", "[none]", 8, "\"none\" is not known");
     check_refused("occupancy: [0]", "occupancy: [33]", 10, "occupancy: 33 is not allowed");
+    check_refused("occupancy: [0]", "occupancy: [0]\n    extra: [0, 9]", 11,
+                  "extra: 9 is not allowed (0, 2 to 8 stages");
+    check_refused("occupancy: [0]", "occupancy: [0]\n    extra: [17]", 11, "extra: 17 is not");
+    check_refused("occupancy: [0]", "occupancy: [0]\n    extra: [1]", 11, "extra: 1 is not");
+    check_refused("occupancy: [0]", "occupancy: [0]\n    variant: [bulky]", 11, "cascaded, bulk");
+    check_refused("occupancy: [0]", "occupancies: [0]", 10, "occupancies");
     check_refused("idle_blocks: false", "idle_blocks: no", 12, "expected true or false");
     check_refused("idle_blocks: false", "wave: 1", 12,
                   "unknown key \"wave\" (expected one of threads");
@@ -242,13 +308,14 @@ static void test_too_many(void **state) {
     char text[4096];
     snprintf(text, sizeof(text),
              "rtune_space: 1\ncuda:\n  axes: {block: %s, vectors: [1, 2, 4, 8, 16], grid: %s,\n    "
-             "load: [plain, noncoherent, noallocate, evictfirst], finish: [one, slots, last],\n    "
+             "load: [plain, noncoherent, noallocate, evictfirst], finish: [one, slots, last, "
+             "packed],\n    "
              "map: [strip, chunk], occupancy: [0, 1, 2]}\n",
              blocks, grids);
     rtune_space *space = NULL;
     struct rtune_error err = {0};
     assert_int_equal(rtune_space_parse(text, strlen(text), "s.yaml", &space, &err), RTUNE_RANGE);
-    assert_non_null(strstr(err.message, "combinations are too many (at most 131072)"));
+    assert_non_null(strstr(err.message, "combinations are too many (at most 524288)"));
     assert_int_equal(err.line, 3);
     assert_int_equal(rtune_space_parse("", 0, "s.yaml", &space, &err), RTUNE_SYNTAX);
     assert_non_null(strstr(err.message, "no search space found"));
@@ -274,7 +341,8 @@ int main(void) {
         cmocka_unit_test(test_small),        cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_builtin_once), cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_refused),      cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_default_text),
+        cmocka_unit_test(test_default_text), cmocka_unit_test(test_finishes),
+        cmocka_unit_test(test_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
