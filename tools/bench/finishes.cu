@@ -32,17 +32,24 @@ const std::vector<std::pair<std::string, std::string>> known = {
     {"--driver", "unknown"}};
 
 // An override selects by what a problem says of NaN and the cache, which changes nothing of a sum's
-// kernel: so one handle, and one compilation of its kernel, serve all grids.
+// kernel: so one handle, and one compilation of its kernel, serve all grids. An entry for propagate
+// takes what is asked with ignore too, because NaN does not matter to a sum: it comes second.
 struct grid_choice {
     const char *text;
+    const char *of_clusters; // a multiple of the blocks of a cluster
     rtune_cache cache;
     rtune_nan nan;
     const char *selector;
 };
-const grid_choice grids[] = {{"cover", RTUNE_COLD, RTUNE_NAN_PROPAGATE, "cold,propagate"},
-                             {"32", RTUNE_COLD, RTUNE_NAN_IGNORE, "cold,ignore"},
-                             {"1xsm", RTUNE_DIRTY, RTUNE_NAN_PROPAGATE, "dirty,propagate"},
-                             {"2xsm", RTUNE_DIRTY, RTUNE_NAN_IGNORE, "dirty,ignore"}};
+const grid_choice grids[] = {{"32", "32", RTUNE_COLD, RTUNE_NAN_IGNORE, "cold,ignore"},
+                             {"cover", "cover", RTUNE_COLD, RTUNE_NAN_PROPAGATE, "cold,propagate"},
+                             {"2xsm", "256", RTUNE_DIRTY, RTUNE_NAN_IGNORE, "dirty,ignore"},
+                             {"1xsm", "128", RTUNE_DIRTY, RTUNE_NAN_PROPAGATE, "dirty,propagate"}};
+
+std::string grid_text(const grid_choice &g, rtune_finish finish) {
+    if (finish == RTUNE_FINISH_ONE) return "1";
+    return finish == RTUNE_FINISH_CLUSTER ? g.of_clusters : g.text;
+}
 
 struct candidate {
     rtune *rt;
@@ -84,6 +91,7 @@ public:
             for (const std::string &text : configs_of(rtune_finish(finish)))
                 open(rtune_finish(finish), text);
         unsetenv("RTUNE_OVERRIDE");
+        if (candidates.empty()) die("no config can be forced");
     }
     study(const study &) = delete;
     ~study() {
@@ -112,7 +120,7 @@ private:
         rtune *rt = nullptr;
         std::string entries;
         for (const grid_choice &g : grids)
-            entries += std::string(g.selector) + ":" + text + ",grid=" + (one ? "1" : g.text) + ";";
+            entries += std::string(g.selector) + ":" + text + ",grid=" + grid_text(g, finish) + ";";
         entries.pop_back();
         o.store = "none";
         o.workspaces = 1;
@@ -124,7 +132,7 @@ private:
         handles.push_back(rt);
         for (const grid_choice &g : grids)
             if (!one || &g == grids)
-                candidates.push_back({rt, finish, &g, text + ",grid=" + (one ? "1" : g.text)});
+                candidates.push_back({rt, finish, &g, text + ",grid=" + grid_text(g, finish)});
     }
 
     // Does the library serve what was asked for?
@@ -140,8 +148,10 @@ private:
                          err.message);
             return false;
         }
+        const std::string grid = "grid=" + grid_text(*c.grid, c.finish) + " ";
         return launch.source == RTUNE_FROM_OVERRIDE && !launch.fell_back &&
-               launch.config.finish == c.finish;
+               launch.config.finish == c.finish &&
+               config_text(launch).find(grid) != std::string::npos;
     }
 
     void measure(const kind &what, uint64_t n);
