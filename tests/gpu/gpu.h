@@ -48,6 +48,7 @@
     X(cuMemcpyHtoD)                                                                                \
     X(cuMemcpyDtoH)                                                                                \
     X(cuMemcpyDtoHAsync)                                                                           \
+    X(cuMemcpyDtoD)                                                                                \
     X(cuMemsetD32)                                                                                 \
     X(cuCtxSynchronize)                                                                            \
     X(cuModuleLoadData)                                                                            \

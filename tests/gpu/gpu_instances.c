@@ -1,250 +1,224 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tests/gpu/gpu_instances.c: every compiled instance (block, items, load, finish) of f32 and i64
- * sum, and seeded random configs of every other problem kind, each with grids {1, SM count, more
- * than tiles} on n in {1, 33, 2^16 + 1} and on an aligned and an odd base, against exact
- * references. Buffers have exactly the size that is read, so that it is also what compute-sanitizer
- * runs over.
+ * tests/gpu/gpu_instances.c: every op, dtype, acc, mode and NaN rule with configs of every finish
+ * and of the bulk variant, on sizes around every boundary of their shapes, on one block, one a
+ * multiprocessor and more than there are tiles, on aligned and odd bases, with and without
+ * RTUNE_ACCUMULATE, against tests/reference. Buffers have exactly the size that is read, so that it
+ * is also what compute-sanitizer runs over, with "few" (at most 100 launches a problem).
  *
- *   gpu_instances [SEED]
+ *   gpu_instances [all|few] [SEED]
  */
+#include "tests/gpu/bed.h"
+#include "tests/gpu/configs.h"
+#include "tests/reference/data.h"
+#include "tests/reference/element.h"
+
 #include "base/num.h"
 #include "base/rng.h"
-#include "runtime/nvrtc.h"
-#include "tests/gpu/gpu.h"
 
-enum { N_COUNT = 3, BASE_COUNT = 2, RANDOM_CONFIGS = 16 };
-static const uint64_t sizes[N_COUNT] = {1, 33, (1u << 16) + 1};
+enum { SIZES_MAX = 64, BASES = 3, ALL_CONFIGS = 12, FEW_CONFIGS = 6, BATCH = 8 };
 
-struct fixture {
-    rtune_device *dev;
-    void *stream;
-    void *out;
-    void *workspace;
-    void *input[RTUNE_DTYPE_COUNT][N_COUNT][BASE_COUNT]; /* first byte of the allocation */
-    uint64_t launches;
+/* Of one element size, and of both inputs: a buffer for each n and base. */
+struct buffers {
+    void *at[2][SIZES_MAX][BASES];
 };
 
-/* Element i: a small whole number of zero mean; of the two-valued kind for products. */
-static int element(bool product, uint64_t i) {
-    const uint64_t z = rtune_rng_at(7, i);
-    if (product) return z % 4096 == 0 ? 2 : (z & 8192) ? 1 : -1;
-    return (int)(z % 7) - 3;
+struct fixture {
+    struct bed bed;
+    struct rtune_rng rng;
+    bool few;
+    uint64_t sizes[SIZES_MAX]; /* ascending */
+    size_t size_count;
+    struct buffers buffers[4]; /* of elements of 1, 2, 4 and 8 bytes */
+    unsigned char *host[2];
+    struct reference state[SIZES_MAX];         /* after sizes[k] elements */
+    struct reference_result spiked[SIZES_MAX]; /* of extremes */
+};
+
+static const uint64_t common[] = {
+    1,    2,    3,    7,    15,    17,    31,    32,    33,    63,     65,     95,     97,    127,
+    129,  255,  257,  351,  353,   511,   513,   991,   993,   1000,   1023,   1025,   2047,  2049,
+    4096, 4097, 8191, 8193, 10007, 16385, 32767, 65536, 65537, 104729, 131071, 262143, 262145};
+static const uint64_t sparse[] = {1, 33, 1023, 4097, 65537};
+static const unsigned offsets[BASES] = {0, 1, 3}; /* in elements */
+
+static bool is_extreme(const struct rtune_problem *p) {
+    return p->op >= RTUNE_MIN && p->op <= RTUNE_ARGMAX;
 }
 
-/* prod is kept small by its few twos: at most 2^40 at these sizes, exact in every type but i32
- * native, which wraps. */
-static double reference(const struct rtune_problem *p, uint64_t n) {
-    int64_t sum = 0, lo = INT64_MAX, hi = INT64_MIN;
-    double product = 1;
-    for (uint64_t i = 0; i < n; i++) {
-        const int x = element(p->op == RTUNE_PROD, i);
-        sum += x;
-        product *= x;
-        if (x < lo) lo = x;
-        if (x > hi) hi = x;
-    }
-    return p->op == RTUNE_SUM    ? (double)sum
-           : p->op == RTUNE_PROD ? product
-           : p->op == RTUNE_MIN  ? (double)lo
-                                 : (double)hi;
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+static struct buffers *buffers_of(struct fixture *f, size_t size) {
+    return &f->buffers[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3];
 }
 
-static void store(enum rtune_dtype dtype, void *data, uint64_t i, int x) {
-    switch (dtype) {
-    case RTUNE_F32:
-        ((float *)data)[i] = (float)x;
-        break;
-    case RTUNE_F64:
-        ((double *)data)[i] = x;
-        break;
-    case RTUNE_I32:
-        ((int32_t *)data)[i] = x;
-        break;
-    case RTUNE_I64:
-        ((int64_t *)data)[i] = x;
-        break;
-    default:
-        CHECK(false, "dtype %d has no kernels", (int)dtype);
-    }
-}
-
-static bool result_equals(const struct rtune_problem *p, const void *bytes, double want) {
-    switch (rtune_result_dtype(p)) {
-    case RTUNE_F32:
-        return *(const float *)bytes == (float)want;
-    case RTUNE_F64:
-        return *(const double *)bytes == want;
-    case RTUNE_I32:
-        return *(const int32_t *)bytes == (int32_t)(uint32_t)(uint64_t)(int64_t)want;
-    case RTUNE_I64:
-        return *(const int64_t *)bytes == (int64_t)want;
-    default:
-        return false;
-    }
-}
-
-/* (Re)fill the inputs of one dtype with the data of the op. */
-static void fill(struct fixture *f, enum rtune_dtype dtype, bool product) {
+static void put(struct fixture *f, unsigned input, size_t k, size_t size) {
     struct rtune_error err;
-    const size_t size = rtune_dtype_size(dtype);
-    for (int k = 0; k < N_COUNT; k++) {
-        void *host = malloc(sizes[k] * size);
-        CHECK(host != NULL, "out of memory");
-        for (uint64_t i = 0; i < sizes[k]; i++)
-            store(dtype, host, i, element(product, i));
-        for (int b = 0; b < BASE_COUNT; b++) {
-            void **buffer = &f->input[dtype][k][b];
-            if (*buffer == NULL)
-                OK(f->dev->ops->mem_alloc(f->dev, (sizes[k] + (uint64_t)b) * size, buffer, &err),
-                   &err);
-            if (b > 0) OK(f->dev->ops->mem_put(f->dev, *buffer, host, size, &err), &err);
-            OK(f->dev->ops->mem_put(f->dev, (char *)*buffer + (size_t)b * size, host,
-                                    sizes[k] * size, &err),
-               &err);
+    const struct rtune_device_ops *ops = f->bed.dev->ops;
+    for (unsigned b = 0; b < BASES; b++) {
+        void **buffer = &buffers_of(f, size)->at[input][k][b];
+        const size_t bytes = f->sizes[k] * size, front = offsets[b] * size;
+        if (*buffer == NULL) OK(ops->mem_alloc(f->bed.dev, front + bytes, buffer, &err), &err);
+        if (front) OK(ops->mem_set(f->bed.dev, *buffer, 0x4b, front, f->bed.stream, &err), &err);
+        OK(ops->mem_put(f->bed.dev, (char *)*buffer + front, f->host[input], bytes, &err), &err);
+    }
+}
+
+/* Fill all buffers of a problem with one kind of data, and compute what is right. */
+static void fill(struct fixture *f, const struct rtune_problem *p, enum reference_data set) {
+    const size_t size = element_size(p->dtype);
+    const uint64_t most = f->sizes[f->size_count - 1];
+    struct reference r;
+    for (unsigned input = 0; input < 2; input++)
+        reference_fill(p, set, rtune_rng_u64(&f->rng), f->host[input], most);
+    reference_begin(&r, p, 1234567.8901);
+    for (size_t k = 0; k < f->size_count; k++) {
+        const uint64_t n = f->sizes[k];
+        reference_add(&r, f->host[0] + r.problem.n * size, f->host[1] + r.problem.n * size,
+                      n - r.problem.n);
+        f->state[k] = r;
+        uint64_t at = 0, old = 0;
+        if (is_extreme(p)) { /* one that beats all others: a running extreme would hide most */
+            struct rtune_problem whole = *p;
+            const struct rtune_args args = RTUNE_ARGS(f->host[0], NULL);
+            whole.n = n;
+            at = rtune_rng_below(&f->rng, n);
+            old = element_get(p->dtype, f->host[0], at);
+            element_put(p->dtype, f->host[0], at, reference_spike(p, at));
+            reference_compute(&whole, &args, &f->spiked[k]);
         }
-        free(host);
+        put(f, 0, k, size);
+        if (p->op == RTUNE_DOT) put(f, 1, k, size);
+        if (is_extreme(p)) element_put(p->dtype, f->host[0], at, old);
     }
 }
 
-static void run(struct fixture *f, const struct rtune_problem *p, const struct rtune_config *config,
-                const rtune_kernel *kernel, uint32_t grid, int k, int b) {
-    struct rtune_error err;
-    const size_t size = rtune_dtype_size(p->dtype);
-    unsigned char result[8];
-    struct rtune_launch_request r = {
-        .args = {.in = (char *)f->input[p->dtype][k][b] + (size_t)b * size,
-                 .out = f->out,
-                 .workspace = f->workspace,
-                 .n = sizes[k],
-                 .scale = 1},
-        .grid = grid,
-        .stream = f->stream};
-    OK(f->dev->ops->mem_set(f->dev, f->out, 0xAB, sizeof result, f->stream, &err), &err);
-    OK(f->dev->ops->launch(f->dev, kernel, &r, &err), &err);
-    OK(f->dev->ops->stream_wait(f->dev, f->stream, &err), &err);
-    OK(f->dev->ops->mem_get(f->dev, result, f->out, sizeof result, &err), &err);
-    f->launches++;
-    if (!result_equals(p, result, reference(p, sizes[k]))) {
-        char what[160], how[160];
-        struct rtune_problem shown = *p;
-        shown.n = sizes[k];
-        rtune_problem_print(&shown, what, sizeof what);
-        rtune_config_print(config, how, sizeof how);
-        CHECK(false, "%s, base + %d, %s on %u blocks: wrong result", what, b, how, grid);
+/* ---- launches -------------------------------------------------------------------------------- */
+
+/* Something that a result may be added to, exactly where the data is. */
+static void before_of(struct fixture *f, const struct rtune_problem *p, unsigned char before[16]) {
+    for (size_t k = 0; k < 16; k++)
+        before[k] = (unsigned char)rtune_rng_u64(&f->rng);
+    if (p->op == RTUNE_ANY || p->op == RTUNE_ALL) memset(before, 0, 4), before[0] = f->rng.next & 1;
+    if (p->mode == RTUNE_FIXED) memset(before + 12, 0, 4);
+    if (!element_is_float(p->dtype) || p->op >= RTUNE_ANY || p->mode == RTUNE_FIXED) return;
+    const enum rtune_dtype type = rtune_result_dtype(p);
+    for (uint64_t k = 0; k < reference_size(p) / element_size(type); k++)
+        element_put(type, before, k, element_round(type, p->op == RTUNE_PROD ? -2 : 8 + (int)k));
+}
+
+static void launch(struct fixture *f, const struct rtune_config *config, const rtune_kernel *kernel,
+                   uint32_t wanted, size_t k) {
+    const struct reference *state = &f->state[k];
+    struct bed_launch l = {.problem = state->problem};
+    struct rtune_args args = RTUNE_ARGS(NULL, NULL);
+    unsigned char before[16];
+    const char *why;
+    const size_t size = element_size(l.problem.dtype);
+    const uint32_t resident = f->bed.dev->units * f->bed.dev->ops->kernel_resident(kernel);
+    const unsigned b = (unsigned)rtune_rng_below(&f->rng, BASES);
+    const unsigned b2 = (unsigned)rtune_rng_below(&f->rng, BASES);
+    l.problem.flags = RTUNE_ALLOW_NONDETERMINISTIC;
+    l.grid = gpu_grid(config, wanted, resident);
+    if (!rtune_finish_admits(config, &l.problem, l.grid, &why)) return;
+    uint64_t depth = reference_depth_of(l.problem.n, config, l.grid);
+    if (config->finish == RTUNE_FINISH_ATOMIC) depth += l.grid;
+    if (is_extreme(&l.problem))
+        l.result = f->spiked[k];
+    else
+        reference_end(state, depth, &l.result);
+    args.in = (char *)buffers_of(f, size)->at[0][k][b] + offsets[b] * size;
+    if (l.problem.op == RTUNE_DOT)
+        args.in2 = (char *)buffers_of(f, size)->at[1][k][b2] + offsets[b2] * size;
+    args.scale = state->scale;
+    if (rtune_rng_below(&f->rng, 8) == 0 && l.problem.op != RTUNE_ARGMIN &&
+        l.problem.op != RTUNE_ARGMAX) {
+        l.accumulate = true;
+        before_of(f, &l.problem, before);
+        bed_before(&f->bed, f->bed.count, before, l.result.size);
+        reference_accumulate(&l.problem, before, &l.result);
+    }
+    bed_launch(&f->bed, kernel, &l, &args);
+}
+
+static void run_config(struct fixture *f, const struct rtune_config *config,
+                       const rtune_kernel *kernel) {
+    const uint64_t tile = (uint64_t)config->block * config->items;
+    bed_begin(&f->bed);
+    for (size_t k = 0; k < f->size_count; k++) {
+        const uint64_t n = f->sizes[k];
+        const uint64_t more = rtune_min_u64(rtune_ceil_div(n, tile) + 5, RTUNE_GRID_MAX);
+        launch(f, config, kernel, (uint32_t)more, k);
+        if (config->finish == RTUNE_FINISH_ONE) continue;
+        launch(f, config, kernel, 1, k);
+        if (!f->few) launch(f, config, kernel, f->bed.dev->units, k);
+        if (!f->few && n > 60000) launch(f, config, kernel, RTUNE_GRID_MAX, k);
+    }
+    bed_check(&f->bed, config, "instances");
+}
+
+static void run_problem(struct fixture *f, const struct bed_instance *instances, size_t count) {
+    const struct rtune_problem *p = &instances[0].problem;
+    const bool plain = p->mode == RTUNE_PLAIN;
+    const int sets = f->few ? 1 : 2;
+    for (int s = 0; s < sets; s++) {
+        fill(f, p, s ? REFERENCE_SPECIAL : plain ? REFERENCE_EXACT : REFERENCE_ROUNDING);
+        for (size_t i = 0; i < count; i++)
+            run_config(f, &instances[i].config, instances[i].kernel);
     }
 }
 
-static void run_instance(struct fixture *f, const struct rtune_compiled *job) {
-    struct rtune_error err;
-    rtune_kernel *kernel = NULL;
-    OK(f->dev->ops->kernel_open(f->dev, &job->problem, &job->config, job->image, job->size, &kernel,
-                                &err),
-       &err);
-    const uint64_t tile = (uint64_t)job->config.block * job->config.items;
-    for (int k = 0; k < N_COUNT; k++) {
-        const uint64_t more = rtune_min_u64(rtune_ceil_div(sizes[k], tile) + 5, RTUNE_GRID_MAX);
-        const uint32_t grids[3] = {1, f->dev->units, (uint32_t)more};
-        const int count = job->config.finish == RTUNE_FINISH_ONE ? 1 : 3;
-        for (int g = 0; g < count; g++)
-            for (int b = 0; b < (k == N_COUNT - 1 ? BASE_COUNT : 1); b++)
-                run(f, &job->problem, &job->config, kernel, grids[g], k, b);
+/* Problems first ... first + BATCH - 1, compiled together. Returns how many there are. */
+static size_t run_batch(struct fixture *f, size_t first, size_t *total) {
+    static struct bed_instance instances[BATCH * ALL_CONFIGS];
+    size_t counts[BATCH], problems = 0, count = 0;
+    struct rtune_problem p;
+    for (; problems < BATCH && rtune_problem_at(first + problems, &p); problems++) {
+        struct rtune_config configs[GPU_CONFIGS_MAX];
+        counts[problems] = gpu_configs(&p, first + problems, f->bed.cc,
+                                       f->few ? FEW_CONFIGS : ALL_CONFIGS, configs);
+        for (size_t i = 0; i < counts[problems]; i++)
+            instances[count++] = (struct bed_instance){p, configs[i], NULL};
     }
-    f->dev->ops->kernel_close(f->dev, kernel);
+    bed_compile(&f->bed, instances, count);
+    for (size_t k = 0, at = 0; k < problems; at += counts[k++])
+        run_problem(f, &instances[at], counts[k]);
+    for (size_t i = 0; i < count; i++)
+        f->bed.dev->ops->kernel_close(f->bed.dev, instances[i].kernel);
+    *total += count;
+    return problems;
 }
 
-/* All of block x vectors x load x finish. */
-static size_t all_configs(enum rtune_dtype dtype, struct rtune_config *configs) {
-    static const uint32_t blocks[] = {32, 64, 128, 256, 512, 1024};
-    const uint32_t per_vector = (uint32_t)(16 / rtune_dtype_size(dtype));
-    size_t count = 0;
-    for (size_t b = 0; b < RTUNE_ARRAY_SIZE(blocks); b++)
-        for (uint32_t v = 1; v <= 8; v *= 2)
-            for (int load = 0; load < RTUNE_LOAD_COUNT; load++)
-                for (int finish = 0; finish < RTUNE_FINISH_COUNT; finish++)
-                    configs[count++] = (struct rtune_config){.variant = RTUNE_CASCADED,
-                                                             .block = blocks[b],
-                                                             .items = v * per_vector,
-                                                             .grid = {RTUNE_GRID_BLOCKS, 1},
-                                                             .load = (enum rtune_load)load,
-                                                             .finish = (enum rtune_finish)finish};
-    return count;
-}
-
-static size_t random_configs(enum rtune_dtype dtype, struct rtune_rng *rng,
-                             struct rtune_config *configs) {
-    const uint32_t per_vector = (uint32_t)(16 / rtune_dtype_size(dtype));
-    for (size_t i = 0; i < RANDOM_CONFIGS; i++) {
-        struct rtune_config *c = &configs[i];
-        *c = (struct rtune_config){.variant = RTUNE_CASCADED,
-                                   .block = 32 * (1 + (uint32_t)rtune_rng_below(rng, 32)),
-                                   .items = per_vector << rtune_rng_below(rng, 5),
-                                   .grid = {RTUNE_GRID_BLOCKS, 1},
-                                   .load = (enum rtune_load)rtune_rng_below(rng, RTUNE_LOAD_COUNT),
-                                   .finish =
-                                       (enum rtune_finish)rtune_rng_below(rng, RTUNE_FINISH_COUNT),
-                                   .map = (enum rtune_map)rtune_rng_below(rng, RTUNE_MAP_COUNT)};
-    }
-    return RANDOM_CONFIGS;
-}
-
-static void run_kind(struct fixture *f, rtune_nvrtc *nvrtc, const struct rtune_problem *p,
-                     struct rtune_rng *rng) {
-    static struct rtune_config configs[1024];
-    static struct rtune_compiled jobs[1024];
-    struct rtune_error err;
-    const bool whole = p->op == RTUNE_SUM && (p->dtype == RTUNE_F32 || p->dtype == RTUNE_I64);
-    const size_t count =
-        whole ? all_configs(p->dtype, configs) : random_configs(p->dtype, rng, configs);
-    memset(jobs, 0, sizeof jobs);
-    for (size_t i = 0; i < count; i++) {
-        jobs[i].problem = *p;
-        jobs[i].config = configs[i];
-    }
-    OK(rtune_nvrtc_compile(nvrtc, f->dev->identity.cc_major, f->dev->identity.cc_minor, jobs, count,
-                           0, NULL, &err),
-       &err);
-    fill(f, p->dtype, p->op == RTUNE_PROD);
-    for (size_t i = 0; i < count; i++) {
-        OK(jobs[i].error.status, &jobs[i].error);
-        run_instance(f, &jobs[i]);
-        free(jobs[i].image);
-    }
-    char what[160];
-    rtune_problem_print(p, what, sizeof what);
-    printf("%s: %zu instances right\n", what, count);
-    fflush(stdout);
+static void free_buffers(struct fixture *f) {
+    for (size_t i = 0; i < 4 * 2 * SIZES_MAX * BASES; i++)
+        f->bed.dev->ops->mem_free(
+            f->bed.dev, f->buffers[i / (2 * SIZES_MAX * BASES)]
+                            .at[i / (SIZES_MAX * BASES) % 2][i / BASES % SIZES_MAX][i % BASES]);
 }
 
 int main(int argc, char **argv) {
-    struct gpu_cuda cu;
-    struct rtune_error err;
-    struct fixture f = {0};
-    rtune_nvrtc *nvrtc = NULL;
-    struct rtune_rng rng = {argc > 1 ? strtoull(argv[1], NULL, 10) : 20261129u, 0};
-    struct rtune_device_request request = {.spec = "cuda:0"};
-
-    gpu_open(&cu);
-    printf("seed=%llu\n", (unsigned long long)rng.seed);
-    OK(rtune_nvrtc_open(&nvrtc, &err), &err);
-    OK(rtune_device_open(&request, &f.dev, &err), &err);
-    OK(f.dev->ops->stream_create(f.dev, &f.stream, &err), &err);
-    OK(f.dev->ops->mem_alloc(f.dev, 8, &f.out, &err), &err);
-    OK(f.dev->ops->mem_alloc(f.dev, rtune_workspace_bytes(), &f.workspace, &err), &err);
-    OK(f.dev->ops->mem_set(f.dev, f.workspace, 0, rtune_workspace_bytes(), f.stream, &err), &err);
-    struct rtune_problem p;
-    for (size_t k = 0; rtune_problem_at(k, &p); k++)
-        run_kind(&f, nvrtc, &p, &rng);
-
-    for (int d = 0; d < RTUNE_DTYPE_COUNT; d++)
-        for (int k = 0; k < N_COUNT; k++)
-            for (int b = 0; b < BASE_COUNT; b++)
-                f.dev->ops->mem_free(f.dev, f.input[d][k][b]);
-    f.dev->ops->mem_free(f.dev, f.out);
-    f.dev->ops->mem_free(f.dev, f.workspace);
-    f.dev->ops->stream_destroy(f.dev, f.stream);
-    rtune_device_close(f.dev);
-    rtune_nvrtc_close(nvrtc);
-    printf("%llu launches, all right\n", (unsigned long long)f.launches);
+    static struct fixture f;
+    size_t instances = 0, k = 0, done;
+    f.few = argc > 1 && strcmp(argv[1], "few") == 0;
+    f.rng.seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 20261129u;
+    bed_open(&f.bed);
+    printf("seed=%llu\n", (unsigned long long)f.rng.seed);
+    f.size_count = f.few ? RTUNE_ARRAY_SIZE(sparse) : RTUNE_ARRAY_SIZE(common);
+    memcpy(f.sizes, f.few ? sparse : common, f.size_count * sizeof f.sizes[0]);
+    for (unsigned input = 0; input < 2; input++) {
+        f.host[input] = malloc(f.sizes[f.size_count - 1] * 8);
+        CHECK(f.host[input] != NULL, "out of memory");
+    }
+    while ((done = run_batch(&f, k, &instances)) > 0) {
+        k += done;
+        printf("%zu problems, %zu instances right\n", k, instances);
+        fflush(stdout);
+    }
+    free_buffers(&f);
+    free(f.host[0]);
+    free(f.host[1]);
+    printf("%zu problems, %zu instances, %llu launches, all right\n", k, instances,
+           (unsigned long long)f.bed.total);
+    bed_close(&f.bed);
     return 0;
 }
