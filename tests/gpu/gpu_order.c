@@ -9,9 +9,15 @@
 #include "base/num.h"
 #include "base/rng.h"
 #include "runtime/nvrtc.h"
+#include "tests/gpu/configs.h"
 #include "tests/gpu/gpu.h"
 
 enum { CONFIGS = 8 };
+
+/* A packed finish has room for any sum only where it wraps: modulo 2^32. */
+static enum rtune_acc acc_of(enum rtune_finish finish) {
+    return finish == RTUNE_FINISH_PACKED ? RTUNE_NATIVE : RTUNE_WIDE;
+}
 
 struct noise { /* struct rtune_support_read_args */
     const void *in;
@@ -28,12 +34,14 @@ static void compile(rtune_device *dev, rtune_nvrtc *nvrtc, enum rtune_finish fin
     memset(jobs, 0, sizeof jobs);
     for (int i = 0; i < CONFIGS; i++) {
         jobs[i].problem = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 0);
+        jobs[i].problem.acc = acc_of(finish);
         jobs[i].config = (struct rtune_config){.block = blocks[i],
                                                .items = 4 * vectors[i],
                                                .grid = {RTUNE_GRID_BLOCKS, 1},
                                                .finish = finish,
                                                .load = (enum rtune_load)(i % 3),
                                                .map = (enum rtune_map)(i % 2)};
+        if (finish == RTUNE_FINISH_CLUSTER) jobs[i].config.extra = 2u << i % 3;
     }
     OK(rtune_nvrtc_compile(nvrtc, dev->identity.cc_major, dev->identity.cc_minor, jobs, CONFIGS, 0,
                            NULL, &err),
@@ -113,9 +121,10 @@ static void teardown(struct bed *b) {
 }
 
 /* All runs at one size, then one look at all results. */
-static void runs_at(struct bed *b, const char *finish, size_t size,
-                    const struct rtune_config *configs, rtune_kernel *const *kernels) {
+static void runs_at(struct bed *b, size_t size, const struct rtune_config *configs,
+                    rtune_kernel *const *kernels) {
     const uint64_t n = sizes[size];
+    const char *finish = rtune_finish_name(configs[0].finish);
     const struct rtune_device_ops *ops = b->dev->ops;
     const int quiet = size == 2 ? 2 : 32; /* runs between two reads of the busy stream */
     struct rtune_error err;
@@ -127,20 +136,25 @@ static void runs_at(struct bed *b, const char *finish, size_t size,
         const uint64_t most = rtune_min_u64(2 + n / tile, RTUNE_GRID_MAX);
         if (r % quiet == 0)
             OK(ops->support_launch(b->dev, b->read, 264, 256, params, b->other, &err), &err);
-        struct rtune_launch_request q = {.args = {.in = b->in,
-                                                  .out = (int64_t *)b->out + r,
-                                                  .workspace = b->workspace,
-                                                  .n = n,
-                                                  .scale = 1},
-                                         .grid = 1 + (uint32_t)rtune_rng_below(&b->rng, most),
-                                         .stream = b->stream};
+        const uint32_t wanted = 1 + (uint32_t)rtune_rng_below(&b->rng, most);
+        struct rtune_launch_request q = {
+            .args = {.in = b->in,
+                     .out = (int64_t *)b->out + r,
+                     .workspace = b->workspace,
+                     .n = n,
+                     .scale = 1},
+            .grid = gpu_grid(&configs[i], wanted, b->dev->units * ops->kernel_resident(kernels[i])),
+            .stream = b->stream};
         OK(ops->launch(b->dev, kernels[i], &q, &err), &err);
     }
     OK(ops->stream_wait(b->dev, b->stream, &err), &err);
     OK(ops->mem_get(b->dev, b->results, b->out, (size_t)b->runs * 8, &err), &err);
     for (int r = 0; r < b->runs; r++)
-        CHECK(b->results[r] == b->sums[size], "%s, n = %llu, run %d: %lld", finish,
-              (unsigned long long)n, r, (long long)b->results[r]);
+        CHECK(acc_of(configs[0].finish) == RTUNE_WIDE
+                  ? b->results[r] == b->sums[size]
+                  : (int32_t)b->results[r] == (int32_t)b->sums[size],
+              "%s, n = %llu, run %d: %lld", finish, (unsigned long long)n, r,
+              (long long)b->results[r]);
     OK(ops->stream_wait(b->dev, b->other, &err), &err);
     printf("%s n=%llu: %d of %d runs exact\n", finish, (unsigned long long)n, b->runs, b->runs);
     fflush(stdout);
@@ -154,12 +168,15 @@ int main(int argc, char **argv) {
     gpu_open(&cu);
     setup(&b);
     fill(&b);
-    for (int finish = RTUNE_FINISH_SLOTS; finish <= RTUNE_FINISH_LAST; finish++) {
-        struct rtune_config configs[CONFIGS];
+    for (int finish = RTUNE_FINISH_SLOTS; finish < RTUNE_FINISH_ATOMIC; finish++) {
+        struct rtune_config configs[CONFIGS] = {{.finish = (enum rtune_finish)finish}};
         rtune_kernel *kernels[CONFIGS];
+        if (rtune_config_needs_cc(configs) >
+            (uint32_t)(10 * b.dev->identity.cc_major + b.dev->identity.cc_minor))
+            continue;
         compile(b.dev, b.nvrtc, (enum rtune_finish)finish, configs, kernels);
         for (size_t s = 0; s < RTUNE_ARRAY_SIZE(sizes); s++)
-            runs_at(&b, rtune_finish_name((enum rtune_finish)finish), s, configs, kernels);
+            runs_at(&b, s, configs, kernels);
         for (int i = 0; i < CONFIGS; i++)
             b.dev->ops->kernel_close(b.dev, kernels[i]);
     }
