@@ -30,7 +30,7 @@ struct cpu_device {
 struct cpu_kernel {
     struct rtune_problem problem;
     struct rtune_cpu_kernel code;
-    size_t element, result; /* bytes */
+    size_t result; /* bytes */
     uint32_t items;
 };
 
@@ -55,7 +55,6 @@ static enum rtune_status kernel_open(rtune_device *dev, const struct rtune_probl
     if (!made) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "cpu: no memory for a kernel"));
     TRY(rtune_cpu_kernel_find(problem, config, cpu_of(dev)->isa, &made->code, err));
     made->problem = *problem;
-    made->element = rtune_dtype_size(problem->dtype);
     made->result = rtune_result_size(problem);
     made->items = config->items;
     *kernel = (rtune_kernel *)made;
@@ -77,19 +76,41 @@ static uint32_t kernel_resident(const rtune_kernel *kernel) {
 
 /* ---- launch ---------------------------------------------------------------------------------- */
 
-/* One launch: part k is elements k * chunk ... (k + 1) * chunk - 1, as far as there are any. */
+/* Subtrees of one launch in mode reproducible at most: enough for parts of nearly one size on any
+ * number of threads. */
+enum { SUBTREES_MAX = 1024 };
+
+/* One launch: part k is units k * chunk ... (k + 1) * chunk - 1, as far as there are any, of unit
+ * elements each. */
 struct launch {
-    const struct cpu_kernel *kernel;
-    const unsigned char *in;
-    uint64_t n, chunk;
+    const struct rtune_cpu_kernel *code;
+    const struct rtune_kernel_args *args;
+    uint64_t unit, units, chunk;
     union rtune_cpu_value total;
+    union rtune_cpu_value *subtrees; /* of each unit, in mode reproducible */
 };
+
+/* Reduce some units of the input. */
+static void launch_units(const struct launch *launch, uint64_t first, uint64_t count,
+                         union rtune_cpu_value *value) {
+    const struct rtune_kernel_args *args = launch->args;
+    const uint64_t start = first * launch->unit;
+    const uint64_t offset = start * launch->code->element;
+    struct rtune_cpu_input input = {.in = (const unsigned char *)args->in + offset,
+                                    .n = rtune_min_u64(count * launch->unit, args->n - start),
+                                    .first = start,
+                                    .scale = args->scale};
+    if (args->in2) input.in2 = (const unsigned char *)args->in2 + offset;
+    launch->code->reduce(launch->code, &input, value);
+}
+
+static uint64_t part_units(const struct launch *launch, uint32_t k) {
+    return rtune_min_u64(launch->chunk, launch->units - k * launch->chunk);
+}
 
 static void launch_part(void *context, uint32_t k, union rtune_cpu_value *value) {
     const struct launch *launch = context;
-    const uint64_t first = k * launch->chunk;
-    launch->kernel->code.reduce(launch->in + first * launch->kernel->element,
-                                rtune_min_u64(launch->chunk, launch->n - first), value);
+    launch_units(launch, k * launch->chunk, part_units(launch, k), value);
 }
 
 static void launch_join(void *context, uint32_t k, const union rtune_cpu_value *value) {
@@ -97,18 +118,56 @@ static void launch_join(void *context, uint32_t k, const union rtune_cpu_value *
     if (k == 0) {
         launch->total = *value;
     } else {
-        launch->kernel->code.combine(&launch->total, value);
+        launch->code->combine(launch->code, &launch->total, value);
     }
 }
 
-/* Write the total, or combine it with what is there. */
-static void launch_store(const struct launch *launch, const struct rtune_kernel_args *args) {
-    const size_t size = launch->kernel->result;
+static void subtrees_part(void *context, uint32_t k, union rtune_cpu_value *value) {
+    const struct launch *launch = context;
+    const uint64_t first = k * launch->chunk, count = part_units(launch, k);
+    memset(value, 0, sizeof *value);
+    for (uint64_t unit = first; unit < first + count; unit++)
+        launch_units(launch, unit, 1, &launch->subtrees[unit]);
+}
+
+static void subtrees_join(void *context, uint32_t k, const union rtune_cpu_value *value) {
+    (void)context, (void)k, (void)value;
+}
+
+/* Divide the units among parts and run them. */
+static void launch_run(rtune_pool *pool, struct launch *launch, uint64_t parts) {
+    const bool tree = launch->subtrees;
+    const struct rtune_pool_work run = {tree ? subtrees_part : launch_part,
+                                        tree ? subtrees_join : launch_join, launch};
+    launch->units = rtune_ceil_div(launch->args->n, launch->unit);
+    launch->chunk = rtune_ceil_div(launch->units, parts);
+    rtune_pool_run(pool, (uint32_t)rtune_ceil_div(launch->units, launch->chunk), &run);
+}
+
+/* Mode reproducible: 2^k leaves make a subtree, with the same k for all, whose shape is that of the
+ * whole tree at its place, whoever reduces it. */
+static void launch_tree(rtune_pool *pool, struct launch *launch, uint64_t parts) {
+    union rtune_cpu_value subtrees[SUBTREES_MAX];
+    struct rtune_cpu_tree tree = {.count = 0};
+    launch->unit = launch->code->leaf;
+    while (rtune_ceil_div(launch->args->n, launch->unit) > SUBTREES_MAX)
+        launch->unit *= 2;
+    launch->subtrees = subtrees;
+    launch_run(pool, launch, parts);
+    for (uint64_t k = 0; k < launch->units; k++)
+        rtune_cpu_tree_add(launch->code, &tree, &subtrees[k]);
+    launch->total = rtune_cpu_tree_root(launch->code, &tree);
+    launch->subtrees = NULL;
+}
+
+/* Write the result, or combine it with what is there. */
+static void launch_store(const struct launch *launch, size_t size) {
+    const struct rtune_kernel_args *args = launch->args;
     union rtune_cpu_value value = launch->total;
     if (args->flags & RTUNE_ACCUMULATE) {
         memset(&value, 0, sizeof value);
         memcpy(value.bytes, args->out, size);
-        launch->kernel->code.combine(&value, &launch->total);
+        rtune_cpu_accumulate(launch->code, &value, &launch->total);
     }
     memcpy(args->out, value.bytes, size);
 }
@@ -116,22 +175,22 @@ static void launch_store(const struct launch *launch, const struct rtune_kernel_
 static enum rtune_status launch(rtune_device *dev, const rtune_kernel *kernel,
                                 const struct rtune_launch_request *request,
                                 struct rtune_error *err) {
+    const struct cpu_kernel *made = (const struct cpu_kernel *)kernel;
     const struct rtune_kernel_args *args = &request->args;
-    struct launch work = {
-        .kernel = (const struct cpu_kernel *)kernel, .in = args->in, .n = args->n};
-    const struct rtune_pool_work run = {launch_part, launch_join, &work};
-    const uint32_t items = work.kernel->items;
+    struct launch work = {.code = &made->code, .args = args, .unit = made->items};
+    const uint64_t parts = rtune_min_u64(rtune_max_u64(request->grid, 1), dev->units);
+    memset(&work.total, 0, sizeof work.total);
     if (args->n == 0) {
-        enum rtune_status status = rtune_identity(&work.kernel->problem, work.total.bytes, err);
+        enum rtune_status status = rtune_identity(&made->problem, work.total.bytes, err);
         if (status != RTUNE_OK) return status;
     } else {
-        /* Whole trips of the kernel, so that the bits depend on n, items and grid alone. */
-        uint64_t trips = rtune_ceil_div(args->n, items);
-        uint64_t parts = rtune_min_u64(rtune_max_u64(request->grid, 1), dev->units);
-        work.chunk = rtune_ceil_div(trips, parts) * items;
-        rtune_pool_run(cpu_of(dev)->pool, (uint32_t)rtune_ceil_div(args->n, work.chunk), &run);
+        if (made->code.leaf)
+            launch_tree(cpu_of(dev)->pool, &work, parts);
+        else /* whole trips of the kernel, so that the bits depend on n, items and grid alone */
+            launch_run(cpu_of(dev)->pool, &work, parts);
+        made->code.finish(&made->code, &work.total, args->n);
     }
-    launch_store(&work, args);
+    launch_store(&work, made->result);
     return RTUNE_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu.c: which CPU kernel serves a problem, and the scalar combination of two results.
+ * cpu.c: which CPU kernel serves a problem, with which instruction set.
  */
 #include "kernels/cpu/cpu.h"
 
@@ -8,12 +8,15 @@
 #include "kernels/cpu/cpu_int.h"
 
 #include <string.h>
+#if RTUNE_CPU_X86
+#include <cpuid.h>
+#endif
 
 /* ---- instruction sets ------------------------------------------------------------------------ */
 
 struct isa {
     const char *name;
-    rtune_cpu_table *table; /* NULL: not in this build */
+    const struct rtune_cpu_table *table; /* NULL: not in this build */
 };
 
 static const struct isa isas[RTUNE_ISA_COUNT] = {
@@ -32,15 +35,24 @@ const char *rtune_isa_name(enum rtune_isa isa) {
     return (unsigned)isa < RTUNE_ISA_COUNT ? isas[isa].name : NULL;
 }
 
+#if RTUNE_CPU_X86
+/* Conversion of halves and fused multiplication: not every compiler has a name for them. */
+static bool has_f16c_and_fma(void) {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) && (c & bit_FMA);
+}
+#endif
+
 /* The compiler's test includes whether the system saves the registers. */
 static bool isa_runs(enum rtune_isa isa) {
 #if RTUNE_CPU_X86
     switch (isa) {
     case RTUNE_ISA_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+               has_f16c_and_fma();
     case RTUNE_ISA_AVX2:
-        return __builtin_cpu_supports("avx2");
+        return __builtin_cpu_supports("avx2") && has_f16c_and_fma();
     default:
         break;
     }
@@ -54,120 +66,127 @@ enum rtune_isa rtune_isa_detect(void) {
     return RTUNE_ISA_BASE;
 }
 
-/* ---- combining ------------------------------------------------------------------------------- */
-
-static float get_f32(const union rtune_cpu_value *a) {
-    float value;
-    memcpy(&value, a->bytes, sizeof value);
-    return value;
-}
-
-static double get_f64(const union rtune_cpu_value *a) {
-    double value;
-    memcpy(&value, a->bytes, sizeof value);
-    return value;
-}
-
-static void put_f32(union rtune_cpu_value *a, float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    a->bits = rtune_canonical_f32(bits);
-}
-
-static void put_f64(union rtune_cpu_value *a, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    a->bits = rtune_canonical_f64(bits);
-}
-
-typedef union rtune_cpu_value result;
-
-static void sum_f32(result *a, const result *b) { put_f32(a, get_f32(a) + get_f32(b)); }
-static void sum_f64(result *a, const result *b) { put_f64(a, get_f64(a) + get_f64(b)); }
-static void sum_i32(result *a, const result *b) { a->bits = (uint32_t)(a->bits + b->bits); }
-static void sum_i64(result *a, const result *b) { a->bits += b->bits; }
-static void prod_f32(result *a, const result *b) { put_f32(a, get_f32(a) * get_f32(b)); }
-static void prod_f64(result *a, const result *b) { put_f64(a, get_f64(a) * get_f64(b)); }
-static void prod_i32(result *a, const result *b) { a->bits = (uint32_t)(a->bits * b->bits); }
-static void prod_i64(result *a, const result *b) { a->bits *= b->bits; }
-
-/* Whether b replaces a, given their order keys. */
-#define TAKE_min(a, b) ((b) < (a))
-#define TAKE_max(a, b) ((b) > (a))
-#define EXTREME_INT(op, bits_)                                                                     \
-    static void op##_i##bits_(result *a, const result *b) {                                        \
-        if (TAKE_##op((int##bits_##_t)a->bits, (int##bits_##_t)b->bits)) a->bits = b->bits;        \
-    }
-#define EXTREME_FLOAT(op, bits_, end, shift)                                                       \
-    static void op##_f##bits_##_##end(result *a, const result *b) {                                \
-        const uint##bits_##_t keys[2] = {rtune_order_f##bits_((uint##bits_##_t)a->bits) + (shift), \
-                                         rtune_order_f##bits_((uint##bits_##_t)b->bits) +          \
-                                             (shift)};                                             \
-        if (TAKE_##op((int##bits_##_t)keys[0], (int##bits_##_t)keys[1])) a->bits = b->bits;        \
-        a->bits = rtune_canonical_f##bits_((uint##bits_##_t)a->bits);                              \
-    }
-EXTREME_INT(min, 32)
-EXTREME_INT(min, 64)
-EXTREME_INT(max, 32)
-EXTREME_INT(max, 64)
-EXTREME_FLOAT(min, 32, low, RTUNE_F32_NANS)
-EXTREME_FLOAT(min, 32, high, -RTUNE_F32_NANS)
-EXTREME_FLOAT(min, 64, low, RTUNE_F64_NANS)
-EXTREME_FLOAT(min, 64, high, -RTUNE_F64_NANS)
-EXTREME_FLOAT(max, 32, low, RTUNE_F32_NANS)
-EXTREME_FLOAT(max, 32, high, -RTUNE_F32_NANS)
-EXTREME_FLOAT(max, 64, low, RTUNE_F64_NANS)
-EXTREME_FLOAT(max, 64, high, -RTUNE_F64_NANS)
-
 /* ---- the kernel for a problem ---------------------------------------------------------------- */
 
-struct rule {
-    enum rtune_op op;
-    enum rtune_dtype dtype;
-    int acc;      /* of enum rtune_acc, or ANY */
-    int nan_rule; /* of enum rtune_nan, or ANY */
-    enum rtune_cpu_kind kind;
-    rtune_cpu_combine_fn combine;
-};
-
-enum { ANY = -1 };
-#define RULE(op, dtype, acc, nan_rule, kind, combine)                                              \
-    { RTUNE_##op, RTUNE_##dtype, acc, nan_rule, RTUNE_CPU_##kind, combine }
-
-static const struct rule rules[] = {
-    RULE(SUM, F32, ANY, ANY, sum_f32, sum_f32),
-    RULE(SUM, F64, ANY, ANY, sum_f64, sum_f64),
-    RULE(SUM, I32, RTUNE_WIDE, ANY, sum_i32_wide, sum_i64),
-    RULE(SUM, I32, RTUNE_NATIVE, ANY, sum_i32, sum_i32),
-    RULE(SUM, I64, ANY, ANY, sum_i64, sum_i64),
-    RULE(PROD, F32, ANY, ANY, prod_f32, prod_f32),
-    RULE(PROD, F64, ANY, ANY, prod_f64, prod_f64),
-    RULE(PROD, I32, RTUNE_WIDE, ANY, prod_i32_wide, prod_i64),
-    RULE(PROD, I32, RTUNE_NATIVE, ANY, prod_i32, prod_i32),
-    RULE(PROD, I64, ANY, ANY, prod_i64, prod_i64),
-    RULE(MIN, F32, ANY, RTUNE_NAN_PROPAGATE, min_f32_low, min_f32_low),
-    RULE(MIN, F32, ANY, RTUNE_NAN_IGNORE, min_f32_high, min_f32_high),
-    RULE(MIN, F64, ANY, RTUNE_NAN_PROPAGATE, min_f64_low, min_f64_low),
-    RULE(MIN, F64, ANY, RTUNE_NAN_IGNORE, min_f64_high, min_f64_high),
-    RULE(MIN, I32, ANY, ANY, min_i32, min_i32),
-    RULE(MIN, I64, ANY, ANY, min_i64, min_i64),
-    RULE(MAX, F32, ANY, RTUNE_NAN_PROPAGATE, max_f32_high, max_f32_high),
-    RULE(MAX, F32, ANY, RTUNE_NAN_IGNORE, max_f32_low, max_f32_low),
-    RULE(MAX, F64, ANY, RTUNE_NAN_PROPAGATE, max_f64_high, max_f64_high),
-    RULE(MAX, F64, ANY, RTUNE_NAN_IGNORE, max_f64_low, max_f64_low),
-    RULE(MAX, I32, ANY, ANY, max_i32, max_i32),
-    RULE(MAX, I64, ANY, ANY, max_i64, max_i64),
-};
-
-static const struct rule *rule_find(const struct rtune_problem *p) {
-    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(rules); k++) {
-        const struct rule *rule = &rules[k];
-        if (rule->op == p->op && rule->dtype == p->dtype &&
-            (rule->acc == ANY || rule->acc == (int)p->acc) &&
-            (rule->nan_rule == ANY || rule->nan_rule == (int)p->nan_rule))
-            return rule;
+#define KINDS(i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64)                           \
+    {                                                                                              \
+        RTUNE_CPU_##i8, RTUNE_CPU_##u8, RTUNE_CPU_##i16, RTUNE_CPU_##u16, RTUNE_CPU_##i32,         \
+            RTUNE_CPU_##u32, RTUNE_CPU_##i64, RTUNE_CPU_##u64, RTUNE_CPU_##f16, RTUNE_CPU_##bf16,  \
+            RTUNE_CPU_##f32, RTUNE_CPU_##f64                                                       \
     }
-    return NULL;
+/* Kinds that do not tell signed from unsigned, and those of floats alone. */
+#define SIZES(op, f)                                                                               \
+    KINDS(op##8, op##8, op##16, op##16, op##32, op##32, op##64, op##64, op##16##f, op##16##f,      \
+          op##32##f, op##64##f)
+#define FLOATS(op)                                                                                 \
+    KINDS(none, none, none, none, none, none, none, none, op##f16, op##bf16, op##f32, op##f64)
+#define ALL(kind) KINDS(kind, kind, kind, kind, kind, kind, kind, kind, none, none, none, none)
+
+/* By dtype, in the order of enum rtune_dtype. */
+typedef unsigned char kinds[RTUNE_DTYPE_COUNT];
+#define DOTS                                                                                       \
+    KINDS(dot_8s, dot_8u, dot_16s, dot_16u, dot_32s, dot_32u, dot_64, dot_64, dot_f16, dot_bf16,   \
+          dot_f32, dot_f64)
+static const kinds plain[RTUNE_OP_COUNT] = {
+    [RTUNE_SUM] = KINDS(sum_8, sum_8, sum_16, sum_16, sum_32, sum_32, sum_64, sum_64, sum_f16,
+                        sum_bf16, sum_f32, sum_f64),
+    [RTUNE_ASUM] = KINDS(asum_8, sum_8, asum_16, sum_16, asum_32, sum_32, asum_64, sum_64, sum_f16,
+                         sum_bf16, sum_f32, sum_f64),
+    [RTUNE_SUMSQ] = DOTS,
+    [RTUNE_DOT] = DOTS,
+    [RTUNE_PROD] = KINDS(prod_8s, prod_8u, prod_16s, prod_16u, prod_32s, prod_32u, prod_64, prod_64,
+                         prod_f16, prod_bf16, prod_f32, prod_f64),
+    [RTUNE_MIN] = SIZES(order_, f),
+    [RTUNE_MAX] = SIZES(order_, f),
+    [RTUNE_MINMAX] = SIZES(minmax_, f),
+    [RTUNE_ARGMIN] = SIZES(order_, f),
+    [RTUNE_ARGMAX] = SIZES(order_, f),
+    [RTUNE_ANY] = SIZES(count_, f),
+    [RTUNE_ALL] = SIZES(count_, f),
+    [RTUNE_COUNT_NONZERO] = SIZES(count_, f),
+    [RTUNE_BAND] = ALL(bits_or),
+    [RTUNE_BOR] = ALL(bits_or),
+    [RTUNE_BXOR] = ALL(bits_xor),
+};
+/* [0]: of one input, [1]: of two. */
+static const kinds modes[RTUNE_MODE_COUNT][2] = {
+    [RTUNE_KAHAN] = {FLOATS(kahan_sum_), FLOATS(kahan_dot_)},
+    [RTUNE_REPRODUCIBLE] = {FLOATS(tree_sum_), FLOATS(tree_dot_)},
+    [RTUNE_FIXED] = {FLOATS(fixed_sum_), FLOATS(fixed_dot_)},
+};
+
+static enum rtune_cpu_kind kind_of(const struct rtune_problem *p) {
+    const bool two = p->op == RTUNE_DOT || p->op == RTUNE_SUMSQ;
+    if (p->mode != RTUNE_PLAIN) return (enum rtune_cpu_kind)modes[p->mode][two][p->dtype];
+    if (p->op == RTUNE_SUM && p->acc == RTUNE_NATIVE &&
+        (p->dtype == RTUNE_I32 || p->dtype == RTUNE_U32))
+        return RTUNE_CPU_sum_32n;
+    return (enum rtune_cpu_kind)plain[p->op][p->dtype];
+}
+
+/* How bits become order keys: cpu_int.h. */
+static void set_order(struct rtune_cpu_kernel *kernel, const struct rtune_dtype_info *dtype) {
+    const bool greatest = kernel->op == RTUNE_MAX || kernel->op == RTUNE_ARGMAX;
+    const bool low = (kernel->nan_rule == RTUNE_NAN_PROPAGATE) != greatest;
+    const uint64_t nans = rtune_float_layouts[kernel->dtype].nans;
+    const uint64_t sign = UINT64_C(1) << (8 * dtype->size - 1);
+    const bool flip_sign = !dtype->is_float && dtype->is_signed == (dtype->size == 1);
+    kernel->shift = low ? nans : -nans;
+    kernel->flip = (flip_sign ? sign : 0) ^ (greatest ? UINT64_MAX : 0);
+    if (kernel->op == RTUNE_MINMAX && kernel->nan_rule == RTUNE_NAN_IGNORE)
+        kernel->apart = 2 * nans;
+}
+
+/* Which sums are of elements with the sign bit flipped, and what that makes of one. */
+static void set_sum(struct rtune_cpu_kernel *kernel, enum rtune_cpu_kind kind) {
+    const bool is_signed = rtune_dtype_info(kernel->dtype)->is_signed;
+    switch (kind) {
+    case RTUNE_CPU_sum_8: /* sums unsigned */
+        if (is_signed) kernel->flip = 0x80, kernel->bias = -UINT64_C(0x80);
+        break;
+    case RTUNE_CPU_sum_16: /* sums signed */
+        if (!is_signed) kernel->flip = 0x8000, kernel->bias = 0x8000;
+        break;
+    case RTUNE_CPU_asum_16: /* has unsigned magnitudes, sums signed */
+        kernel->flip = 0x8000, kernel->bias = 0x8000;
+        break;
+    case RTUNE_CPU_sum_32: /* sums unsigned */
+        if (is_signed) kernel->flip = 0x80000000, kernel->bias = -UINT64_C(0x80000000);
+        break;
+    case RTUNE_CPU_dot_16s: /* raises two products by 0x7fff0000 */
+        kernel->bias = -UINT64_C(0x3fff8000);
+        break;
+    default:
+        break;
+    }
+}
+
+static void set_up(struct rtune_cpu_kernel *kernel, const struct rtune_problem *p,
+                   enum rtune_cpu_kind kind, const struct rtune_cpu_table *table, size_t k) {
+    const bool arg = p->op == RTUNE_ARGMIN || p->op == RTUNE_ARGMAX;
+    const struct rtune_dtype_info *dtype = rtune_dtype_info(p->dtype);
+    *kernel = (struct rtune_cpu_kernel){
+        .reduce = arg ? rtune_cpu_arg_reduce : table->reduce[kind][k],
+        .leaf = p->mode == RTUNE_REPRODUCIBLE ? RTUNE_CPU_LEAF / dtype->size : 0,
+        .extreme = table->reduce[kind][k],
+        .find = table->find[kind],
+        .element = dtype->size,
+        .magnitude = p->op == RTUNE_ASUM,
+        .square = p->op == RTUNE_SUMSQ,
+        .op = p->op,
+        .dtype = p->dtype,
+        .result = rtune_result_dtype(p),
+        .nan_rule = p->nan_rule,
+    };
+    if (p->op == RTUNE_BAND)
+        kernel->flip = UINT64_MAX;
+    else if (p->op >= RTUNE_MIN && p->op <= RTUNE_ARGMAX)
+        set_order(kernel, dtype);
+    else
+        set_sum(kernel, kind);
+    const struct rtune_cpu_joint joint = rtune_cpu_joint(kernel, p->mode);
+    kernel->combine = joint.combine;
+    kernel->finish = joint.finish;
 }
 
 uint32_t rtune_cpu_items_at(enum rtune_dtype dtype, enum rtune_isa isa, size_t k) {
@@ -181,9 +200,11 @@ uint32_t rtune_cpu_items_at(enum rtune_dtype dtype, enum rtune_isa isa, size_t k
 enum rtune_status rtune_cpu_kernel_find(const struct rtune_problem *problem,
                                         const struct rtune_config *config, enum rtune_isa isa,
                                         struct rtune_cpu_kernel *kernel, struct rtune_error *err) {
-    const struct rule *rule = rule_find(problem);
+    enum rtune_status status = rtune_problem_check(problem, err);
+    if (status != RTUNE_OK) return status;
+    const enum rtune_cpu_kind kind = kind_of(problem);
     size_t k = 0;
-    if (!rule || problem->mode != RTUNE_PLAIN)
+    if (kind == RTUNE_CPU_none)
         return rtune_err_set(err, RTUNE_UNSUPPORTED, "%s of %s, %s: no cpu kernel",
                              rtune_op_name(problem->op), rtune_dtype_name(problem->dtype),
                              rtune_mode_name(problem->mode));
@@ -203,7 +224,6 @@ enum rtune_status rtune_cpu_kernel_find(const struct rtune_problem *problem,
             (unsigned)config->items, (unsigned)config->block, rtune_dtype_name(problem->dtype),
             first, first * 2, first * 4, first * 8);
     }
-    kernel->reduce = (*isas[isa].table)[rule->kind][k];
-    kernel->combine = rule->combine;
+    set_up(kernel, problem, kind, isas[isa].table, k);
     return RTUNE_OK;
 }

@@ -1,48 +1,118 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu_int.h: private to kernels/cpu. The kinds of kernel, the per-instruction-set tables, and the
- * integer order on floats in which min and max work.
+ * integer order in which min and max work.
  *
- * Order keys: the bits of a float, with all but the sign inverted where it is negative, compare as
- * signed integers the way the floats do, with -0 < +0, -NaN lowest and +NaN highest. Adding
- * (subtracting) the number of keys above +infinity, modulo 2^bits, rotates all NaNs to the low
- * (high) end. So one signed integer min or max gives IEEE 754-2019 minimum and maximumNumber with
- * NaNs low, maximum and minimumNumber with NaNs high.
+ * Order keys: every min and max is a minimum of signed integers. The bits of a float, with all but
+ * the sign inverted where it is negative, compare as signed integers the way the floats do, with
+ * -0 < +0, -NaN lowest and +NaN highest. Adding (subtracting) the number of keys above +infinity,
+ * modulo 2^bits (shift), rotates all NaNs to the low (high) end. Inverting all bits (flip) turns a
+ * maximum into a minimum; flipping the sign bit makes unsigned integers signed. Bytes alone compare
+ * unsigned, and so their keys are 0 ... 255.
  */
 #ifndef RTUNE_KERNELS_CPU_CPU_INT_H
 #define RTUNE_KERNELS_CPU_CPU_INT_H
 
 #include "kernels/cpu/cpu.h"
 
-/* One kernel per kind and items. _wide: i32 in, i64 out. _low, _high: where NaNs are in the order.
- */
-#define RTUNE_CPU_KINDS(X)                                                                         \
+#include <string.h>
+
+/* Kinds with a kernel for each number of vectors in flight, and those with one for all. A number
+ * says the bits of an integer element; sums modulo 2^64 serve acc native, too. s, u: signed and
+ * unsigned elements where it matters; n: modulo 2^32 alone. f16 ... f64: floats; in kinds that
+ * look at bits alone 16f, 32f, 64f. kahan_, fixed_, tree_ (reproducible): the modes. sumsq is dot
+ * with both inputs the same, asum of floats is sum with the sign masked, argmin and argmax find
+ * the extremes of blocks by order_, any and all are counts, band is bor of the inverted. */
+#define RTUNE_CPU_KINDS_EACH(X)                                                                    \
+    X(sum_8)                                                                                       \
+    X(sum_16)                                                                                      \
+    X(sum_32)                                                                                      \
+    X(sum_32n)                                                                                     \
+    X(sum_64)                                                                                      \
+    X(sum_f16)                                                                                     \
+    X(sum_bf16)                                                                                    \
     X(sum_f32)                                                                                     \
     X(sum_f64)                                                                                     \
-    X(sum_i32)                                                                                     \
-    X(sum_i32_wide)                                                                                \
-    X(sum_i64)                                                                                     \
+    X(dot_8s)                                                                                      \
+    X(dot_8u)                                                                                      \
+    X(dot_32s)                                                                                     \
+    X(dot_f16)                                                                                     \
+    X(dot_bf16)                                                                                    \
+    X(dot_f32)                                                                                     \
+    X(dot_f64)                                                                                     \
     X(prod_f32)                                                                                    \
     X(prod_f64)                                                                                    \
-    X(prod_i32)                                                                                    \
-    X(prod_i32_wide)                                                                               \
-    X(prod_i64)                                                                                    \
-    X(min_f32_low)                                                                                 \
-    X(min_f32_high)                                                                                \
-    X(min_f64_low)                                                                                 \
-    X(min_f64_high)                                                                                \
-    X(min_i32)                                                                                     \
-    X(min_i64)                                                                                     \
-    X(max_f32_low)                                                                                 \
-    X(max_f32_high)                                                                                \
-    X(max_f64_low)                                                                                 \
-    X(max_f64_high)                                                                                \
-    X(max_i32)                                                                                     \
-    X(max_i64)
+    X(order_8)                                                                                     \
+    X(order_16)                                                                                    \
+    X(order_32)                                                                                    \
+    X(order_64)                                                                                    \
+    X(order_16f)                                                                                   \
+    X(order_32f)                                                                                   \
+    X(order_64f)                                                                                   \
+    X(count_8)                                                                                     \
+    X(count_16)                                                                                    \
+    X(count_32)                                                                                    \
+    X(count_64)                                                                                    \
+    X(count_16f)                                                                                   \
+    X(count_32f)                                                                                   \
+    X(count_64f)
+
+#define RTUNE_CPU_KINDS_ONE(X)                                                                     \
+    X(asum_8)                                                                                      \
+    X(asum_16)                                                                                     \
+    X(asum_32)                                                                                     \
+    X(asum_64)                                                                                     \
+    X(dot_16s)                                                                                     \
+    X(dot_16u)                                                                                     \
+    X(dot_32u)                                                                                     \
+    X(dot_64)                                                                                      \
+    X(prod_8s)                                                                                     \
+    X(prod_8u)                                                                                     \
+    X(prod_16s)                                                                                    \
+    X(prod_16u)                                                                                    \
+    X(prod_32s)                                                                                    \
+    X(prod_32u)                                                                                    \
+    X(prod_64)                                                                                     \
+    X(prod_f16)                                                                                    \
+    X(prod_bf16)                                                                                   \
+    X(minmax_8)                                                                                    \
+    X(minmax_16)                                                                                   \
+    X(minmax_32)                                                                                   \
+    X(minmax_64)                                                                                   \
+    X(minmax_16f)                                                                                  \
+    X(minmax_32f)                                                                                  \
+    X(minmax_64f)                                                                                  \
+    X(bits_or)                                                                                     \
+    X(bits_xor)                                                                                    \
+    X(kahan_sum_f16)                                                                               \
+    X(kahan_sum_bf16)                                                                              \
+    X(kahan_sum_f32)                                                                               \
+    X(kahan_sum_f64)                                                                               \
+    X(kahan_dot_f16)                                                                               \
+    X(kahan_dot_bf16)                                                                              \
+    X(kahan_dot_f32)                                                                               \
+    X(kahan_dot_f64)                                                                               \
+    X(fixed_sum_f16)                                                                               \
+    X(fixed_sum_bf16)                                                                              \
+    X(fixed_sum_f32)                                                                               \
+    X(fixed_sum_f64)                                                                               \
+    X(fixed_dot_f16)                                                                               \
+    X(fixed_dot_bf16)                                                                              \
+    X(fixed_dot_f32)                                                                               \
+    X(fixed_dot_f64)                                                                               \
+    X(tree_sum_f16)                                                                                \
+    X(tree_sum_bf16)                                                                               \
+    X(tree_sum_f32)                                                                                \
+    X(tree_sum_f64)                                                                                \
+    X(tree_dot_f16)                                                                                \
+    X(tree_dot_bf16)                                                                               \
+    X(tree_dot_f32)                                                                                \
+    X(tree_dot_f64)
 
 enum rtune_cpu_kind {
+    RTUNE_CPU_none,
 #define X(kind) RTUNE_CPU_##kind,
-    RTUNE_CPU_KINDS(X)
+    RTUNE_CPU_KINDS_EACH(X) RTUNE_CPU_KINDS_ONE(X)
 #undef X
         RTUNE_CPU_KIND_COUNT
 };
@@ -51,36 +121,85 @@ enum rtune_cpu_kind {
  * bits of a config are the same for every instruction set. */
 enum { RTUNE_CPU_VECTOR = 64, RTUNE_CPU_VECTOR_COUNTS = 4 };
 
-typedef const rtune_cpu_reduce_fn rtune_cpu_table[RTUNE_CPU_KIND_COUNT][RTUNE_CPU_VECTOR_COUNTS];
-extern rtune_cpu_table rtune_cpu_table_base;
+struct rtune_cpu_table {
+    rtune_cpu_reduce_fn reduce[RTUNE_CPU_KIND_COUNT][RTUNE_CPU_VECTOR_COUNTS];
+    rtune_cpu_find_fn find[RTUNE_CPU_KIND_COUNT]; /* of the kinds order_ */
+};
+extern const struct rtune_cpu_table rtune_cpu_table_base;
 #if RTUNE_CPU_X86
-extern rtune_cpu_table rtune_cpu_table_avx2;
-extern rtune_cpu_table rtune_cpu_table_avx512;
+extern const struct rtune_cpu_table rtune_cpu_table_avx2;
+extern const struct rtune_cpu_table rtune_cpu_table_avx512;
 #endif
 
-#define RTUNE_F32_NANS UINT32_C(0x007fffff)         /* order keys above +infinity */
-#define RTUNE_F64_NANS UINT64_C(0x000fffffffffffff) /* and as many below -infinity */
-#define RTUNE_F32_INF UINT32_C(0x7f800000)
-#define RTUNE_F64_INF UINT64_C(0x7ff0000000000000)
-#define RTUNE_F32_NEG_INF UINT32_C(0xff800000)
-#define RTUNE_F64_NEG_INF UINT64_C(0xfff0000000000000)
-#define RTUNE_F32_QNAN UINT32_C(0x7fc00000)
-#define RTUNE_F64_QNAN UINT64_C(0x7ff8000000000000)
+/* Mode reproducible: rows of 512 bytes, 16 to a leaf. */
+enum { RTUNE_CPU_ROW = 512, RTUNE_CPU_ROWS = 16, RTUNE_CPU_LEAF = 512 * 16 };
 
-/* Float bits to order key and back (the map is its own inverse). */
-static inline uint32_t rtune_order_f32(uint32_t bits) {
-    return bits ^ (bits >> 31 ? UINT32_C(0x7fffffff) : 0);
-}
-static inline uint64_t rtune_order_f64(uint64_t bits) {
-    return bits ^ (bits >> 63 ? UINT64_C(0x7fffffffffffffff) : 0);
+/* reduce of argmin and argmax: find_arg.c. */
+void rtune_cpu_arg_reduce(const struct rtune_cpu_kernel *kernel,
+                          const struct rtune_cpu_input *input, union rtune_cpu_value *out);
+void rtune_cpu_arg_combine(const struct rtune_cpu_kernel *kernel, union rtune_cpu_value *a,
+                           const union rtune_cpu_value *b);
+void rtune_cpu_arg_finish(const struct rtune_cpu_kernel *kernel, union rtune_cpu_value *value,
+                          uint64_t n);
+
+/* combine and finish of everything else: combine.c. */
+struct rtune_cpu_joint {
+    rtune_cpu_combine_fn combine;
+    rtune_cpu_finish_fn finish;
+};
+struct rtune_cpu_joint rtune_cpu_joint(const struct rtune_cpu_kernel *kernel, enum rtune_mode mode);
+
+/* Order key of an element's bits, and back; of any NaN, the canonical bits. */
+int64_t rtune_cpu_key(const struct rtune_cpu_kernel *kernel, uint64_t bits);
+uint64_t rtune_cpu_unkey(const struct rtune_cpu_kernel *kernel, int64_t key);
+
+/* Mode fixed: add terms one by one to out->fixed. */
+void rtune_cpu_fixed_add(const double *terms, int count, double scale, union rtune_cpu_value *out);
+
+/* {a->real[0], a->real[1]} plus x exactly, but for the rounding of the compensation (Knuth's
+ * TwoSum). */
+static inline void rtune_cpu_two_sum(double *sum, double *rest, double x) {
+    const double a = *sum, s = a + x, z = s - a;
+    *rest += (a - (s - z)) + (x - z);
+    *sum = s;
 }
 
-/* Float bits, with the canonical quiet NaN for any NaN. */
-static inline uint32_t rtune_canonical_f32(uint32_t bits) {
-    return (bits & UINT32_C(0x7fffffff)) > RTUNE_F32_INF ? RTUNE_F32_QNAN : bits;
+/* ---- layout of floats ------------------------------------------------------------------------ */
+
+struct rtune_float_layout {
+    uint64_t infinity; /* bits */
+    uint64_t quiet;    /* the canonical NaN */
+    uint64_t nans;     /* order keys above +infinity, and as many below -infinity */
+};
+/* Of a float type, by its dtype; zeros for integers. */
+extern const struct rtune_float_layout rtune_float_layouts[RTUNE_DTYPE_COUNT];
+
+static inline float rtune_f32_value(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
-static inline uint64_t rtune_canonical_f64(uint64_t bits) {
-    return (bits & UINT64_C(0x7fffffffffffffff)) > RTUNE_F64_INF ? RTUNE_F64_QNAN : bits;
+static inline uint32_t rtune_f32_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+static inline double rtune_f64_value(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+static inline uint64_t rtune_f64_bits(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+/* A half's value: exponent and fraction moved to their places and scaled. */
+static inline float rtune_f16_value(uint16_t half) {
+    const uint32_t magnitude = (half & 0x7fffu) << 13;
+    const uint32_t infinite = magnitude >= 0x0f800000u ? 0x7f800000u : 0;
+    return rtune_f32_value(rtune_f32_bits(rtune_f32_value(magnitude) * 0x1p112f) | infinite |
+                           (half & 0x8000u) << 16);
 }
 
 #endif /* RTUNE_KERNELS_CPU_CPU_INT_H */

@@ -26,38 +26,41 @@ static rtune_device *open_cpu(uint32_t threads) {
 
 /* Every problem, every number of threads and grid, on sizes that split unevenly. */
 static void test_every_problem(void **state) {
-    static const uint64_t sizes[] = {5, 1000, 4099, 70001};
-    static double data[70001];
+    static const uint64_t sizes[] = {5, 1000, 4099, 40009};
+    static double memory[2][40009];
     const uint64_t seed = test_seed();
     struct rtune_problem problem;
     (void)state;
     for (size_t k = 0; rtune_problem_at(k, &problem); k++)
         for (size_t s = 0; s < 4; s++) {
+            const struct data data = {memory[0], memory[1], 1.25};
             problem.n = sizes[s];
-            data_fill(&problem, DATA_EXACT, seed + k, data, problem.n);
-            const struct expected expected = reference(&problem, DATA_EXACT, data);
-            check_everywhere(&problem, data, &expected);
+            data_fill(&problem, DATA_EXACT, seed + k, memory[0], problem.n);
+            data_fill(&problem, DATA_EXACT, seed - k, memory[1], problem.n);
+            const struct expected expected = reference(&problem, DATA_EXACT, &data);
+            check_everywhere(&problem, &data, &expected);
         }
 }
 
 /* The bits of rounded sums depend on the config, not on who does which part, nor when. */
 static void test_deterministic(void **state) {
     enum { N = 100003 };
-    static float data[N];
+    static float memory[N];
     struct rtune_problem problem = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, N);
     const struct rtune_config config = rtune_config_default(&problem, false);
+    const struct data data = {.in = memory};
     (void)state;
-    data_fill(&problem, DATA_RANDOM, test_seed(), data, N);
+    data_fill(&problem, DATA_RANDOM, test_seed(), memory, N);
     for (uint32_t grid = 1; grid <= EVERYWHERE_THREADS; grid++) {
         rtune_device *dev = everywhere_device(EVERYWHERE_THREADS);
-        const union rtune_cpu_value first = device_reduce(dev, &problem, &config, grid, data);
+        const union rtune_cpu_value first = device_reduce(dev, &problem, &config, grid, &data);
         for (int turn = 0; turn < 20; turn++) {
-            const union rtune_cpu_value again = device_reduce(dev, &problem, &config, grid, data);
+            const union rtune_cpu_value again = device_reduce(dev, &problem, &config, grid, &data);
             assert_memory_equal(first.bytes, again.bytes, 4);
         }
         if (grid < EVERYWHERE_THREADS) {
             const union rtune_cpu_value other =
-                device_reduce(everywhere_device(grid), &problem, &config, grid, data);
+                device_reduce(everywhere_device(grid), &problem, &config, grid, &data);
             assert_memory_equal(first.bytes, other.bytes, 4);
         }
     }
@@ -109,11 +112,16 @@ static void test_two_hosts(void **state) {
 
 /* One launch with flags on out. */
 static enum rtune_status launch_onto(const struct rtune_problem *problem, uint32_t flags,
-                                     const void *in, void *out, struct rtune_error *err) {
+                                     const struct data *data, void *out, struct rtune_error *err) {
     rtune_device *dev = everywhere_device(2);
     const struct rtune_config config = rtune_config_default(problem, false);
-    const struct rtune_launch_request request = {
-        .args = {.in = in, .out = out, .n = problem->n, .flags = flags}, .grid = 2};
+    const struct rtune_launch_request request = {.args = {.in = data->in,
+                                                          .in2 = data->in2,
+                                                          .scale = data->scale,
+                                                          .out = out,
+                                                          .n = problem->n,
+                                                          .flags = flags},
+                                                 .grid = 2};
     rtune_kernel *kernel = NULL;
     enum rtune_status status = dev->ops->kernel_open(dev, problem, &config, NULL, 0, &kernel, err);
     if (status == RTUNE_OK) status = dev->ops->launch(dev, kernel, &request, err);
@@ -121,40 +129,61 @@ static enum rtune_status launch_onto(const struct rtune_problem *problem, uint32
     return status;
 }
 
-/* Two halves, the second accumulated onto the first, are the whole. */
-static void test_accumulate(void **state) {
+static bool is_arg(enum rtune_op op) { return op == RTUNE_ARGMIN || op == RTUNE_ARGMAX; }
+
+/* The second half accumulated onto the first, and then nothing onto that. */
+static void check_accumulate(struct rtune_problem problem, enum data_set set, uint64_t seed) {
     enum { N = 5001, HALF = 2000 };
-    static double data[N];
-    struct rtune_problem problem;
-    (void)state;
-    for (size_t k = 0; rtune_problem_at(k, &problem); k++) {
-        const size_t size = rtune_dtype_size(problem.dtype);
-        struct rtune_problem first = problem, second = problem;
-        union rtune_cpu_value out;
-        memset(&out, 0xab, sizeof out);
-        problem.n = N, first.n = HALF, second.n = N - HALF;
-        data_fill(&problem, DATA_EXACT, k, data, N);
-        const struct expected expected = reference(&problem, DATA_EXACT, data);
-        assert_int_equal(launch_onto(&first, 0, data, out.bytes, NULL), RTUNE_OK);
-        assert_int_equal(launch_onto(&second, RTUNE_ACCUMULATE, (const char *)data + HALF * size,
-                                     out.bytes, NULL),
-                         RTUNE_OK);
-        assert_true(result_matches(&problem, &expected, &out));
-        for (size_t b = rtune_result_size(&problem); b < sizeof out; b++)
-            assert_int_equal(out.bytes[b], 0xab);
-    }
+    static double memory[2][N];
+    const size_t skip = HALF * rtune_dtype_size(problem.dtype);
+    const struct data first = {memory[0], memory[1], 3.0};
+    const struct data second = {(const char *)memory[0] + skip, (const char *)memory[1] + skip,
+                                3.0};
+    const bool none = problem.op >= RTUNE_MIN && problem.op <= RTUNE_MINMAX;
+    union rtune_cpu_value out;
+    char text[128];
+    memset(&out, 0xab, sizeof out);
+    data_fill(&problem, set, seed, memory[0], N);
+    data_fill(&problem, set, seed + 1, memory[1], N);
+    problem.n = HALF;
+    const struct expected before = reference(&problem, set, &first);
+    assert_int_equal(launch_onto(&problem, 0, &first, out.bytes, NULL), RTUNE_OK);
+    problem.n = N - HALF;
+    const struct expected after = reference(&problem, set, &second);
+    const struct expected both = {.value =
+                                      reference_accumulate(&problem, &before.value, &after.value)};
+    assert_int_equal(launch_onto(&problem, RTUNE_ACCUMULATE, &second, out.bytes, NULL), RTUNE_OK);
+    rtune_problem_print(&problem, text, sizeof text);
+    if (!result_matches(&problem, &both, &out)) fail_msg("%s: onto the first half", text);
+    problem.n = 0;
+    assert_int_equal(launch_onto(&problem, RTUNE_ACCUMULATE, &second, out.bytes, NULL),
+                     none ? RTUNE_EMPTY : RTUNE_OK);
+    if (!result_matches(&problem, &both, &out)) fail_msg("%s: nothing onto all", text);
+    for (size_t b = rtune_result_size(&problem); b < sizeof out; b++)
+        assert_int_equal(out.bytes[b], 0xab);
 }
 
+static void test_accumulate(void **state) {
+    const uint64_t seed = test_seed();
+    struct rtune_problem problem;
+    (void)state;
+    for (size_t k = 0; rtune_problem_at(k, &problem); k++)
+        for (int set = 0; set < data_sets(problem.dtype) && !is_arg(problem.op); set++)
+            if (set != DATA_RANDOM) check_accumulate(problem, (enum data_set)set, seed + k);
+}
+
+/* A33: nothing to reduce: the identity, or EMPTY and not a byte written. */
 static void test_empty(void **state) {
     struct rtune_problem problem;
     struct rtune_error err;
     (void)state;
     for (size_t k = 0; rtune_problem_at(k, &problem); k++) {
-        const bool none = problem.op == RTUNE_MIN || problem.op == RTUNE_MAX;
+        const bool none = problem.op >= RTUNE_MIN && problem.op <= RTUNE_ARGMAX;
+        const struct data data = {.scale = 1.0};
         union rtune_cpu_value out, before, identity = {.bits = 0};
         memset(&out, 0xab, sizeof out);
         before = out;
-        enum rtune_status status = launch_onto(&problem, 0, NULL, out.bytes, &err);
+        enum rtune_status status = launch_onto(&problem, 0, &data, out.bytes, &err);
         assert_int_equal(status, none ? RTUNE_EMPTY : RTUNE_OK);
         if (none) {
             assert_memory_equal(out.bytes, before.bytes, sizeof out);
@@ -178,7 +207,7 @@ static void test_refuses(void **state) {
     assert_int_equal(dev->ops->kernel_open(dev, &problem, &config, NULL, 0, &kernel, &err),
                      RTUNE_UNSUPPORTED);
     config = rtune_config_default(&problem, false);
-    problem.mode = RTUNE_KAHAN;
+    problem.op = RTUNE_BXOR;
     assert_int_equal(dev->ops->kernel_open(dev, &problem, &config, NULL, 0, &kernel, &err),
                      RTUNE_UNSUPPORTED);
     assert_null(kernel);
