@@ -27,7 +27,7 @@ static size_t first_rung(enum rtune_effort effort) {
     return effort == RTUNE_EFFORT_EXHAUSTIVE ? 0 : effort == RTUNE_EFFORT_STANDARD ? 1 : 2;
 }
 
-/* So that all ops and dtypes at all sizes fit ten minutes: 36 classes and 180 kinds. */
+/* So that all ops and dtypes at all sizes fit ten minutes: 35 classes, 180 kinds. */
 static const double caps[RTUNE_EFFORT_COUNT][RTUNE_ROLE_COUNT] = {
     [RTUNE_EFFORT_QUICK] = {0.5, 0.05, 0.012},
     [RTUNE_EFFORT_STANDARD] = {4.0, 0.15, 0.025},

@@ -16,7 +16,16 @@ static enum rtune_status read_identity(const struct rtune_yaml_node *node,
     return rtune_yaml_blame(node, rtune_identity_parse(key, identity, &cause), &cause, err);
 }
 
-enum { DEV_IDENTITY, DEV_NAME, DEV_DRIVER, DEV_MEMORY, DEV_POWER, DEV_ECC, DEV_PROBLEMS };
+enum {
+    DEV_IDENTITY,
+    DEV_NAME,
+    DEV_DRIVER,
+    DEV_MEMORY,
+    DEV_POWER,
+    DEV_ECC,
+    DEV_CONFIGS,
+    DEV_PROBLEMS
+};
 
 /* Attributes are for people: each may be missing. */
 static enum rtune_status read_attributes(const struct rtune_yaml_field *f,
@@ -72,11 +81,13 @@ static enum rtune_status read_device(const struct rtune_yaml_node *node, uint32_
         [DEV_IDENTITY] = {"identity", true, NULL}, [DEV_NAME] = {"name", false, NULL},
         [DEV_DRIVER] = {"driver", false, NULL},    [DEV_MEMORY] = {"memory_bytes", false, NULL},
         [DEV_POWER] = {"power_mw", false, NULL},   [DEV_ECC] = {"ecc", false, NULL},
-        [DEV_PROBLEMS] = {"problems", true, NULL},
+        [DEV_CONFIGS] = {"configs", false, NULL},  [DEV_PROBLEMS] = {"problems", true, NULL},
     };
     TRY(rtune_yaml_fields(node, f, RTUNE_ARRAY_SIZE(f), err));
     TRY(read_identity(f[DEV_IDENTITY].value, identity, err));
     TRY(read_attributes(f, identity, err));
+    rows->configs = f[DEV_CONFIGS].value;
+    if (rows->configs != NULL) TRY(rtune_profile_check_configs(rows->configs, err));
     TRY(read_problems(f[DEV_PROBLEMS].value, identity, index, rows, err));
 done:
     return status;

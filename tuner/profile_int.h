@@ -9,8 +9,9 @@
 
 enum {
     RTUNE_PROFILE_VERSION = 1,
-    RTUNE_PROFILE_DEVICES = 64,   /* of one profile */
-    RTUNE_PROFILE_PROBLEMS = 4096 /* of one device */
+    RTUNE_PROFILE_DEVICES = 64,    /* of one profile */
+    RTUNE_PROFILE_PROBLEMS = 4096, /* of one device */
+    RTUNE_PROFILE_CONFIGS = 4096   /* labels of one device */
 };
 #define RTUNE_PROFILE_US_MAX RTUNE_DB_US_MAX
 
@@ -22,10 +23,15 @@ struct rtune_profile_row {
 
 /* Rows of a profile, growing. The caller frees rows with free(). */
 struct rtune_profile_rows {
+    const struct rtune_yaml_node *configs; /* the device's list of labels and configs, or NULL */
     struct rtune_profile_row *rows;
     size_t count;
     size_t capacity;
 };
+
+/* Check the list of labels and configs of a device: pairs of texts, labels distinct. */
+enum rtune_status rtune_profile_check_configs(const struct rtune_yaml_node *list,
+                                              struct rtune_error *err);
 
 /* Read one entry of "problems": every row of it is appended. device gives the kind of device and
  * device_index is what the rows get. *kind gets the problem, canonical, with n = 0. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tuner/profile_print.c: writing a profile. What is written is read back before it is handed out.
  */
+#include "base/num.h"
 #include "base/parse.h"
 #include "tuner/profile_int.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +40,92 @@ static void put_time(struct rtune_buf *out, const char *key, double us) {
 static void put_text(struct rtune_buf *out, const char *lead, const char *text) {
     rtune_buf_puts(out, lead);
     rtune_yaml_quote(out, text);
+}
+
+/* A profile that would be too large has the configs of a device in one list, each with a label that
+ * does not change when others come or go, and a row is a sequence. */
+struct label {
+    char text[24];
+    struct rtune_config config;
+};
+
+/* How the rows of a device are written; labels NULL: one by one, by name. */
+struct style {
+    struct label *labels;
+    size_t count;
+};
+
+static int compare_labels(const void *a, const void *b) {
+    const struct label *x = a, *y = b;
+    return rtune_config_compare(&x->config, &y->config, true);
+}
+
+static const struct label *label_of(const struct style *style, const struct rtune_config *config) {
+    struct label key = {.config = *config};
+    return bsearch(&key, style->labels, style->count, sizeof(key), compare_labels);
+}
+
+/* Labels are as short as they may be and still differ. */
+static void name_labels(struct style *style) {
+    bool differ = false;
+    for (int digits = 3; digits <= 16 && !differ; digits++) {
+        differ = true;
+        for (size_t i = 0; i < style->count; i++) {
+            struct label *l = &style->labels[i];
+            unsigned long long hash = rtune_config_hash(&l->config, true);
+            snprintf(l->text, sizeof(l->text), "c%0*llx", digits, hash >> (64 - 4 * digits));
+            for (size_t k = 0; k < i && differ; k++)
+                differ = strcmp(style->labels[k].text, l->text) != 0;
+        }
+    }
+}
+
+/* Every config of the winners, once, sorted. labels has room for all of them. */
+static void make_style(struct style *style, const struct rtune_winner *const *order, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        style->labels[i].config = order[i]->config;
+    if (count > 1) qsort(style->labels, count, sizeof(style->labels[0]), compare_labels);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || compare_labels(&style->labels[kept - 1], &style->labels[i]) != 0)
+            style->labels[kept++] = style->labels[i];
+    style->count = kept;
+    name_labels(style);
+}
+
+static void put_labels(struct rtune_buf *out, const struct style *style) {
+    char config[256];
+    rtune_buf_puts(out, "    configs:\n");
+    for (size_t i = 0; i < style->count; i++) {
+        rtune_config_print(&style->labels[i].config, config, sizeof(config));
+        rtune_buf_printf(out, "      - [%s, ", style->labels[i].text);
+        rtune_yaml_quote(out, config);
+        rtune_buf_puts(out, "]\n");
+    }
+}
+
+static void put_times(struct rtune_buf *out, const double *us, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        char text[40];
+        rtune_print_double(us[k], text, sizeof(text));
+        rtune_buf_printf(out, ", %s", text);
+    }
+}
+
+/* [n, from, to, label, us, us_lo, us_hi, default_us, floor_us], and source hash and driver where
+ * they are not those of the first row. */
+static void put_short_row(struct rtune_buf *out, const struct rtune_winner *w,
+                          const struct rtune_winner *first, const struct style *style) {
+    const double us[] = {w->us, w->us_lo, w->us_hi, w->default_us, w->floor_us};
+    const struct label *label = label_of(style, &w->config);
+    rtune_buf_printf(out, "        - [%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %s", w->problem.n,
+                     w->n_from, w->n_to, label != NULL ? label->text : "?");
+    put_times(out, us, RTUNE_ARRAY_SIZE(us));
+    if (strcmp(w->source_hash, first->source_hash) != 0 || strcmp(w->driver, first->driver) != 0) {
+        put_text(out, ", ", w->source_hash);
+        put_text(out, ", ", w->driver);
+    }
+    rtune_buf_puts(out, "]\n");
 }
 
 /* One line. What the first row of the problem says once for all is repeated only where it differs.
@@ -81,32 +169,54 @@ static void put_problem(struct rtune_buf *out, const struct rtune_winner *w) {
 
 /* UUID and PCI address say whose device it was, not what it is, and stay at home. */
 static void put_device(struct rtune_buf *out, const struct rtune_identity *d, const char *key,
-                       size_t winners) {
+                       const struct style *style, size_t winners) {
     put_text(out, "  - identity: ", key);
     put_text(out, "\n    name: ", d->name);
     put_text(out, "\n    driver: ", d->driver);
     rtune_buf_printf(out, "\n    memory_bytes: %" PRIu64 "\n    power_mw: %" PRIu32,
                      d->memory_bytes, d->power_mw);
-    rtune_buf_printf(out, "\n    ecc: %s\n    problems:%s\n", d->ecc ? "true" : "false",
-                     winners == 0 ? " []" : "");
+    rtune_buf_printf(out, "\n    ecc: %s\n", d->ecc ? "true" : "false");
+    if (style->count > 0) put_labels(out, style);
+    rtune_buf_printf(out, "    problems:%s\n", winners == 0 ? " []" : "");
 }
 
-/* order has room for every winner of the table. */
+/* order, and labels if they are wanted, have room for every winner of the table. */
 static void put_winners(struct rtune_buf *out, const struct rtune_table *table,
-                        const struct device_ref *ref, const struct rtune_winner **order) {
+                        const struct device_ref *ref, const struct rtune_winner **order,
+                        struct label *labels) {
+    struct style style = {labels, 0};
     const struct rtune_winner *first = NULL;
     size_t count = 0;
     for (size_t i = 0; i < table->winner_count; i++)
         if (table->winners[i].device == ref->index) order[count++] = &table->winners[i];
     if (count > 1) qsort(order, count, sizeof(order[0]), compare_winners);
-    put_device(out, &table->devices[ref->index], ref->key, count);
+    if (labels != NULL) make_style(&style, order, count);
+    put_device(out, &table->devices[ref->index], ref->key, &style, count);
     for (size_t i = 0; i < count; i++) {
         if (first == NULL || !rtune_problem_same_kind(&first->problem, &order[i]->problem)) {
             first = order[i];
             put_problem(out, first);
         }
-        put_row(out, order[i], first);
+        if (labels != NULL)
+            put_short_row(out, order[i], first, &style);
+        else
+            put_row(out, order[i], first);
     }
+}
+
+/* The devices of a table that are wanted, in order. */
+struct wanted {
+    const struct rtune_table *table;
+    const struct device_ref *refs;
+    size_t count;
+};
+
+static void put_all(struct rtune_buf *out, const struct wanted *w,
+                    const struct rtune_winner **order, struct label *labels) {
+    rtune_buf_printf(out, "%srtune_profile: %d\ndevices:%s\n", HEADER, RTUNE_PROFILE_VERSION,
+                     w->count == 0 ? " []" : "");
+    for (size_t i = 0; i < w->count; i++)
+        put_winners(out, w->table, &w->refs[i], order, labels);
 }
 
 /* A profile that nobody can import is worse than an error now. */
@@ -128,6 +238,7 @@ enum rtune_status rtune_profile_print(const struct rtune_table *table, const uin
                                       struct rtune_buf *out, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_buf text;
+    struct label *labels = NULL;
     size_t count = 0;
     rtune_buf_init(&text, RTUNE_YAML_MAX);
     struct device_ref *refs = calloc(table->device_count + 1, sizeof(refs[0]));
@@ -140,15 +251,21 @@ enum rtune_status rtune_profile_print(const struct rtune_table *table, const uin
         refs[count++].index = i;
     }
     qsort(refs, count, sizeof(refs[0]), compare_devices);
-    rtune_buf_printf(&text, "%srtune_profile: %d\ndevices:%s\n", HEADER, RTUNE_PROFILE_VERSION,
-                     count == 0 ? " []" : "");
-    for (size_t i = 0; i < count; i++)
-        put_winners(&text, table, &refs[i], order);
+    const struct wanted wanted = {table, refs, count};
+    put_all(&text, &wanted, order, NULL);
+    if (rtune_buf_status(&text, NULL) != RTUNE_OK) {
+        labels = calloc(table->winner_count + 1, sizeof(labels[0]));
+        if (labels == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "out of memory for a profile"));
+        rtune_buf_free(&text);
+        rtune_buf_init(&text, RTUNE_YAML_MAX);
+        put_all(&text, &wanted, order, labels);
+    }
     TRY(check_readable(&text, err));
     rtune_buf_add(out, text.data, text.size);
     TRY(rtune_buf_status(out, err));
 done:
     rtune_buf_free(&text);
+    free(labels);
     free(order);
     free(refs);
     return status;

@@ -106,8 +106,66 @@ done:
     return status;
 }
 
+/* ---- labels ---------------------------------------------------------------------------------- */
+
+enum { LABEL = 32 };
+
+enum rtune_status rtune_profile_check_configs(const struct rtune_yaml_node *list,
+                                              struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    char label[LABEL];
+    TRY(rtune_yaml_sequence(list, 0, RTUNE_PROFILE_CONFIGS, err));
+    for (const struct rtune_yaml_node *pair = list->first; pair != NULL; pair = pair->next) {
+        TRY(rtune_yaml_sequence(pair, 2, 2, err));
+        TRY(rtune_yaml_text(pair->first, label, sizeof(label), err));
+        for (const struct rtune_yaml_node *other = list->first; other != pair; other = other->next)
+            if (strcmp(other->first->text, label) == 0)
+                TRY(rtune_yaml_fail(pair->first, RTUNE_SYNTAX, err,
+                                    "configs: \"%s\" is given twice: on line %d and on line %d",
+                                    label, other->line, pair->line));
+    }
+done:
+    return status;
+}
+
+/* From the label in a short row to the config's text. */
+static enum rtune_status find_config(const struct rtune_profile_rows *rows,
+                                     const struct rtune_yaml_node *node,
+                                     const struct rtune_yaml_node **config,
+                                     struct rtune_error *err) {
+    char label[LABEL];
+    enum rtune_status status = rtune_yaml_text(node, label, sizeof(label), err);
+    if (status != RTUNE_OK) return status;
+    const struct rtune_yaml_node *pair = rows->configs != NULL ? rows->configs->first : NULL;
+    for (; pair != NULL; pair = pair->next) {
+        if (strcmp(pair->first->text, label) != 0) continue;
+        *config = pair->first->next;
+        return RTUNE_OK;
+    }
+    return rtune_yaml_fail(node, RTUNE_SYNTAX, err,
+                           "config: \"%s\" is not among the device's configs", label);
+}
+
+/* The items of a short row in the places of the fields. */
+static enum rtune_status read_short(const struct rtune_yaml_node *node,
+                                    const struct rtune_profile_rows *rows,
+                                    struct rtune_yaml_field *f, size_t count,
+                                    struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    size_t k = 0;
+    TRY(rtune_yaml_sequence(node, ROW_FLOOR + 1, count, err));
+    for (const struct rtune_yaml_node *item = node->first; item != NULL; item = item->next)
+        f[k++].value = item;
+    TRY(find_config(rows, f[ROW_CONFIG].value, &f[ROW_CONFIG].value, err));
+done:
+    return status;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
 /* group has what all rows of the problem share. */
 static enum rtune_status read_row(const struct rtune_yaml_node *node, bool cuda,
+                                  const struct rtune_profile_rows *rows,
                                   const struct rtune_winner *group, struct rtune_winner *winner,
                                   struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
@@ -126,7 +184,8 @@ static enum rtune_status read_row(const struct rtune_yaml_node *node, bool cuda,
     };
     enum { ROW_HASH = ROW_FLOOR + 1, ROW_DRIVER };
     *winner = *group;
-    TRY(rtune_yaml_fields(node, f, RTUNE_ARRAY_SIZE(f), err));
+    TRY(node->kind == RTUNE_YAML_SEQUENCE ? read_short(node, rows, f, RTUNE_ARRAY_SIZE(f), err)
+                                          : rtune_yaml_fields(node, f, RTUNE_ARRAY_SIZE(f), err));
     TRY(read_interval(node, f, winner, err));
     TRY(read_config(f[ROW_CONFIG].value, cuda, winner, err));
     TRY(read_times(node, f, winner, err));
@@ -222,7 +281,7 @@ enum rtune_status rtune_profile_read_problem(const struct rtune_yaml_node *node,
     TRY(rtune_yaml_sequence(f[KEY_ROWS].value, 1, RTUNE_YAML_NODES, err));
     for (const struct rtune_yaml_node *row = f[KEY_ROWS].value->first; row != NULL;
          row = row->next) {
-        TRY(read_row(row, device->cuda, &group, &winner, err));
+        TRY(read_row(row, device->cuda, rows, &group, &winner, err));
         TRY(append(rows, &winner, row, err));
     }
     *kind = group.problem;
