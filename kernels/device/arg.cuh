@@ -29,8 +29,7 @@ RTUNE_DEVICE arg_best<typename Op::value> arg_thread(const input<typename Op::in
     const vec16 *p = x.body() + s.begin;
     for (u64 i = s.begin; i < s.end; i += s.step, p += s.step) {
         packet<typename Op::in> v[P::vectors];
-        const u64 rest = s.end - i;
-        load_trip<E, P>(v, p, t, rest < P::tile ? u32(rest) : u32(P::tile));
+        load_trip<E, P>(v, p, t, trip_at<typename Op::in, P>(x, s, i));
         const typename Op::value y = E::close(E::all(v));
         if (best.trip == no_index || Op::better(y, best.value)) {
             best.value = y;
@@ -40,65 +39,60 @@ RTUNE_DEVICE arg_best<typename Op::value> arg_thread(const input<typename Op::in
     return best;
 }
 
-/* The first index in a thread's vectors of one trip whose element is the wanted one, which *element gets. */
+/* The first index in a thread's vectors of one trip whose element is the wanted one. */
 template <class Op, class P>
-RTUNE_DEVICE u64 arg_find(const input<typename Op::in> &x, u64 trip, typename Op::value wanted,
-                          typename Op::value *element) {
+RTUNE_DEVICE u64 arg_find(const input<typename Op::in> &x, u64 trip, typename Op::value wanted) {
     using T = typename Op::in;
-    const span s = block_span<P>(x.vectors);
+    const u64 end = block_span<P>(x.vectors).end;
     u64 found = no_index;
 #pragma unroll 1
     for (u32 k = 0; k < P::vectors && found == no_index; k++) {
         const u64 i = trip + thread_index() + k * P::block;
-        if (i >= s.end) break;
+        if (i >= end) break;
+        if (i < x.lead) continue;
         packet<T> v;
         v.raw = x.body()[i];
+        u32 at = x.count;
 #pragma unroll
-        for (u32 j = packet<T>::count; j-- > 0;) {
-            const typename Op::value y = to_compute(v.e[j]);
-            if (!Op::same(y, wanted)) continue;
-            found = x.head + i * packet<T>::count + j;
-            *element = y;
-        }
+        for (u32 j = x.count; j-- > 0;) at = Op::same(to_compute(v.e[j]), wanted) ? j : at;
+        if (at < x.count) found = x.index_of(i) + at;
     }
     return found;
 }
 
-/* Thread 0 holds the block's part. before(): as in kernel.cuh. */
+/* Thread 0 holds the block's part. before(): as in kernel.cuh. A warp agrees on its best value, and those
+ * of its threads that have it search, before the warps meet: one barrier. */
 template <class Op, class P, class Before>
 RTUNE_DEVICE typename Op::acc arg_block(const args &a, const Before &before) {
     using T = typename Op::in;
     using V = typename Op::value;
-    using A = typename Op::acc;
     using E = typename Op::extreme;
-    alignas(16) RTUNE_SHARED V shared_values[P::warps];
-    alignas(16) RTUNE_SHARED A shared[P::warps];
-    RTUNE_SHARED V shared_best;
+    alignas(16) RTUNE_SHARED typename Op::acc shared[P::warps];
     const input<T> x(a);
     const u32 t = thread_index();
     const ends<T> e = load_ends(x, x.in, block_index() == grid_size() - 1, t, Op::pad());
     const arg_best<V> mine = arg_thread<Op, P>(x);
-
     before();
+
     const V first = to_compute(e.first), last = to_compute(e.last);
-    V best = block_reduce<E, P>(E::combine(mine.value, E::combine(first, last)), shared_values);
-    if constexpr (P::warps > 1) {
-        if (t == 0) shared_best = best;
-        barrier();
-        best = shared_best;
-    } else {
-        best = exchange_from(best, 0);
-    }
-    A found = Op::identity();
-    if (e.has_first && Op::same(first, best)) found = A::of(first, t);
+    V best = E::combine(mine.value, E::combine(first, last));
+#pragma unroll
+    for (u32 mask = 16; mask > 0; mask /= 2) best = E::combine(best, exchange_xor(best, mask));
+    u64 index = no_index;
+    if (e.has_last && Op::same(last, best)) index = x.n - x.tail + t;
     if (mine.trip != no_index && Op::same(mine.value, best)) {
-        V element = best;
-        const u64 index = arg_find<Op, P>(x, mine.trip, best, &element);
-        if (index < found.index) found = A::of(element, index);
+        const u64 found = arg_find<Op, P>(x, mine.trip, best);
+        if (found < index) index = found;
     }
-    if (e.has_last && Op::same(last, best) && found.index == no_index)
-        found = A::of(last, x.n - x.tail + t);
-    return block_reduce<Op, P>(found, shared);
+    if (e.has_first && Op::same(first, best)) index = t;
+    typename Op::acc found = Op::acc::of(best, least_of_lanes(index));
+    if constexpr (P::warps > 1) {
+        const u32 lane = t % 32;
+        if (lane == 0) shared[t / 32] = found;
+        barrier();
+        if (t < 32) found = Op::warp(lane < P::warps ? shared[lane] : Op::identity());
+    }
+    return found;
 }
 
 } // namespace rtune

@@ -34,18 +34,29 @@ struct policy {
 
 /* ---- the input ------------------------------------------------------------------------------- */
 
-/* The array as whole vectors, a head in front of them and a tail behind, each shorter than one. */
+/* The array as whole vectors, a head in front of them and a tail behind, each shorter than one. Vectors
+ * are counted from `lead` before the first one, where a line of 128 bytes begins, so that a warp reads
+ * whole lines whatever the base is. */
 template <class T> struct input {
+    static constexpr u32 count = packet<T>::count;
     const T *in;
-    u64 n, head, vectors;
-    u32 tail;
+    u64 n, head, whole, vectors; /* vectors: the lead and the whole ones; 0 for none */
+    u32 tail, lead;
     RTUNE_DEVICE explicit input(const args &a) : in(static_cast<const T *>(a.in)), n(a.n) {
-        head = ((0 - reinterpret_cast<u64>(in)) & 15) / sizeof(T);
+        const u64 address = reinterpret_cast<u64>(in);
+        head = ((0 - address) & 15) / sizeof(T);
         if (head > n) head = n;
-        vectors = (n - head) / packet<T>::count;
-        tail = u32((n - head) % packet<T>::count);
+        whole = (n - head) / count;
+        tail = u32((n - head) % count);
+        lead = u32((address + head * sizeof(T)) / 16 % 8);
+        vectors = whole ? whole + lead : 0;
     }
-    RTUNE_DEVICE const vec16 *body() const { return reinterpret_cast<const vec16 *>(in + head); }
+    /* Vector 0; those below lead are not the array's. */
+    RTUNE_DEVICE const vec16 *body() const {
+        return reinterpret_cast<const vec16 *>(in + head) - lead;
+    }
+    /* Index of the first element of a vector. */
+    RTUNE_DEVICE u64 index_of(u64 vector) const { return head + (vector - lead) * count; }
 };
 
 /* Vectors [begin, end) that this block reads, in trips of one tile, step vectors apart. */
@@ -57,10 +68,19 @@ template <class P> RTUNE_DEVICE span block_span(u64 vectors) {
     if constexpr (P::map == map_kind::strip) {
         return {b * P::tile, vectors, g * P::tile};
     } else {
-        const u64 chunk = vectors / g, more = vectors % g; /* the first `more` blocks take one more */
-        const u64 begin = b * chunk + (b < more ? b : more);
-        return {begin, begin + chunk + (b < more ? 1 : 0), P::tile};
+        const u64 chunk = (vectors + g * 8 - 1) / (g * 8) * 8; /* whole lines */
+        const u64 begin = b * chunk, end = begin + chunk;
+        return {begin, end < vectors ? end : vectors, P::tile};
     }
+}
+/* The vectors of one trip that are to be read: [skip, left) of its tile. */
+struct trip {
+    u32 skip, left;
+};
+template <class T, class P>
+RTUNE_DEVICE trip trip_at(const input<T> &x, const span &s, u64 i) {
+    const u64 rest = s.end - i;
+    return {i == 0 ? x.lead : 0, rest < P::tile ? u32(rest) : u32(P::tile)};
 }
 
 /* *p if valid, else an element that changes nothing. Predicated, as the loads of a partial tile. */
@@ -82,31 +102,35 @@ RTUNE_DEVICE ends<T> load_ends(const input<T> &x, const T *in, bool edge, u32 t,
     return e;
 }
 
-/* One trip's vectors at p, of which `left` are the block's. */
+/* One trip's vectors, whose tile begins at p. */
 template <class Op, class P>
-RTUNE_DEVICE void load_trip(packet<typename Op::in> (&v)[P::vectors], const vec16 *p, u32 t, u32 left) {
+RTUNE_DEVICE void load_trip(packet<typename Op::in> (&v)[P::vectors], const vec16 *p, u32 t, trip r) {
+    if constexpr (Op::repeats) {
 #pragma unroll
-    for (u32 k = 0; k < P::vectors; k++) {
-        const u32 i = t + k * P::block;
-        if constexpr (Op::repeats) {
-            load_vector_if<P::load>(v[k].raw, p + (i < left ? i : left - 1), true);
-        } else {
+        for (u32 k = 0; k < P::vectors; k++) {
+            const u32 i = t + k * P::block, below = i < r.left ? i : r.left - 1;
+            load_vector_if<P::load>(v[k].raw, p + (below > r.skip ? below : r.skip), true);
+        }
+    } else {
+        const u32 first = t - r.skip, count = r.left - r.skip; /* wraps: not below count then */
+#pragma unroll
+        for (u32 k = 0; k < P::vectors; k++) {
             v[k] = filled<typename Op::in>(Op::pad());
-            load_vector_if<P::load>(v[k].raw, p + i, i < left);
+            load_vector_if<P::load>(v[k].raw, p + (t + k * P::block), first + k * P::block < count);
         }
     }
 }
 /* The same from a second input that does not lie as the first one does modulo 16 bytes. */
 template <class Op, class P>
 RTUNE_DEVICE void load_trip_skewed(packet<typename Op::in> (&v)[P::vectors], const typename Op::in *p,
-                                   u32 t, u32 left) {
+                                   u32 t, trip r) {
     constexpr u32 count = packet<typename Op::in>::count;
 #pragma unroll
     for (u32 k = 0; k < P::vectors; k++) {
         const u32 i = t + k * P::block;
 #pragma unroll
         for (u32 j = 0; j < count; j++)
-            v[k].e[j] = load_element_if(p + u64(i) * count + j, i < left, Op::pad());
+            v[k].e[j] = load_element_if(p + u64(i) * count + j, i >= r.skip && i < r.left, Op::pad());
     }
 }
 
@@ -124,28 +148,25 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const a
     const vec16 *p = x.body() + s.begin;
     if constexpr (Op::inputs == 1) {
         for (u64 i = s.begin; i < s.end; i += s.step, p += s.step) {
-            /* One body for whole and partial tiles: less code. */
-            packet<T> v[P::vectors];
-            const u64 rest = s.end - i;
-            load_trip<Op, P>(v, p, t, rest < P::tile ? u32(rest) : u32(P::tile));
+            packet<T> v[P::vectors]; /* one body for whole and partial tiles: less code */
+            load_trip<Op, P>(v, p, t, trip_at<T, P>(x, s, i));
             Op::fold(sums, v);
         }
         Op::edge(sums, e);
     } else {
         const T *in2 = static_cast<const T *>(a.in2);
         const ends<T> f = load_ends(x, in2, edge, t, Op::pad());
-        const T *q = in2 + x.head + s.begin * packet<T>::count;
+        const T *q = in2 + (x.head - x.lead * x.count) + s.begin * x.count;
         const bool skewed = reinterpret_cast<u64>(q) % 16 != 0;
         for (u64 i = s.begin; i < s.end; i += s.step) {
             packet<T> v[P::vectors], w[P::vectors];
-            const u64 rest = s.end - i;
-            const u32 left = rest < P::tile ? u32(rest) : u32(P::tile);
-            load_trip<Op, P>(v, p, t, left);
-            if (skewed) load_trip_skewed<Op, P>(w, q, t, left);
-            else load_trip<Op, P>(w, reinterpret_cast<const vec16 *>(q), t, left);
+            const trip r = trip_at<T, P>(x, s, i);
+            load_trip<Op, P>(v, p, t, r);
+            if (skewed) load_trip_skewed<Op, P>(w, q, t, r);
+            else load_trip<Op, P>(w, reinterpret_cast<const vec16 *>(q), t, r);
             Op::fold(sums, v, w);
             p += s.step;
-            q += s.step * packet<T>::count;
+            q += s.step * x.count;
         }
         Op::edge(sums, e, f);
     }
@@ -154,33 +175,13 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const a
 
 /* ---- warp ------------------------------------------------------------------------------------ */
 
-/* An accumulator as the 32-bit words in which it travels. */
-template <class A> union words {
-    static constexpr u32 count = sizeof(A) / 4;
-    static_assert(sizeof(A) % 4 == 0 && sizeof(A) <= 16, "an accumulator of 4, 8 or 16 bytes");
-    A value;
-    u32 w[count];
-};
-template <class A> RTUNE_DEVICE A exchange_xor(A x, u32 mask) {
-    words<A> from, to;
-    from.value = x;
-#pragma unroll
-    for (u32 i = 0; i < words<A>::count; i++) to.w[i] = shuffle_xor(from.w[i], mask);
-    return to.value;
-}
-template <class A> RTUNE_DEVICE A exchange_from(A x, u32 lane) {
-    words<A> from, to;
-    from.value = x;
-#pragma unroll
-    for (u32 i = 0; i < words<A>::count; i++) to.w[i] = shuffle(from.w[i], lane);
-    return to.value;
-}
-
 /* Reduce over the first LANES lanes, rounded up to a power of two (lanes from LANES up hold the identity).
  * These lanes hold the result; the others do not. */
 template <class Op, u32 LANES> RTUNE_DEVICE typename Op::acc warp_reduce(typename Op::acc x) {
     using A = typename Op::acc;
-    if constexpr (has_redux && Op::redux != redux_kind::none && sizeof(A) == 4 && LANES > 8) {
+    if constexpr (Op::own_warp) {
+        return Op::warp(x);
+    } else if constexpr (has_redux && Op::redux != redux_kind::none && sizeof(A) == 4 && LANES > 8) {
         words<A> w;
         w.value = x;
         w.w[0] = redux<Op::redux>(w.w[0]);
@@ -193,11 +194,16 @@ template <class Op, u32 LANES> RTUNE_DEVICE typename Op::acc warp_reduce(typenam
         return x;
     }
 }
-/* The same over all 32 lanes by neighbours: (0, 1), (2, 3), ..., then their pairs. */
-template <class Op> RTUNE_DEVICE typename Op::acc warp_neighbours(typename Op::acc x) {
+/* The same over all 32 lanes, all of which hold the result, by neighbours: (0, 1), (2, 3), ..., then their
+ * pairs. An op that knows a shorter way has warp(). */
+template <class Op> RTUNE_DEVICE typename Op::acc warp_all(typename Op::acc x) {
+    if constexpr (Op::own_warp) {
+        return Op::warp(x);
+    } else {
 #pragma unroll
-    for (u32 mask = 1; mask < 32; mask *= 2) x = Op::combine(x, exchange_xor(x, mask));
-    return x;
+        for (u32 mask = 1; mask < 32; mask *= 2) x = Op::combine(x, exchange_xor(x, mask));
+        return x;
+    }
 }
 
 /* ---- block ----------------------------------------------------------------------------------- */
@@ -214,7 +220,9 @@ RTUNE_DEVICE typename Op::acc block_reduce(typename Op::acc x, typename Op::acc 
         if (lane == 0) shared[warp] = x;
         barrier();
         if (warp == 0) {
-            if constexpr (P::warps * sizeof(A) <= 64) { /* four loads and a tree beat the shuffles */
+            if constexpr (Op::own_warp) {
+                x = Op::warp(lane < P::warps ? shared[lane] : Op::identity());
+            } else if constexpr (P::warps * sizeof(A) <= 64) { /* four loads and a tree beat the shuffles */
                 A all[P::warps];
 #pragma unroll
                 for (u32 k = 0; k < P::warps; k++) all[k] = shared[k];

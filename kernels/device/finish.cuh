@@ -115,23 +115,23 @@ template <class Op, class Source>
 RTUNE_DEVICE typename Op::acc gather_chunk(const Source &source, u32 chunk, u32 lane) {
     typename Op::acc x[four];
     source.read(chunk * chunk_size + lane * four, x);
-    return warp_neighbours<Op>(Op::combine(Op::combine(x[0], x[1]), Op::combine(x[2], x[3])));
+    return warp_all<Op>(Op::combine(Op::combine(x[0], x[1]), Op::combine(x[2], x[3])));
 }
 /* All threads call it, or only the first warp if there is a single chunk. Thread 0 holds the result.
  * shared: 32 accumulators. */
 template <class Op, class P, class Source>
 RTUNE_DEVICE typename Op::acc gather(const Source &source, u32 count, typename Op::acc *shared) {
-    const u32 t = thread_index(), lane = t % 32;
-    if (count <= chunk_size) return gather_chunk<Op>(source, 0, lane);
-    const u32 chunks = (count + chunk_size - 1) / chunk_size;
+    const u32 t = thread_index(), lane = t % 32, chunks = (count + chunk_size - 1) / chunk_size;
+    typename Op::acc x = Op::identity();
 #pragma unroll 1
     for (u32 c = t / 32; c < chunks; c += P::warps) {
-        const typename Op::acc x = gather_chunk<Op>(source, c, lane);
-        if (lane == 0) shared[c] = x;
+        x = gather_chunk<Op>(source, c, lane);
+        if (chunks > 1 && lane == 0) shared[c] = x;
     }
+    if (chunks == 1) return x;
     barrier();
-    if (t >= 32) return Op::identity();
-    return warp_neighbours<Op>(lane < chunks ? shared[lane] : Op::identity());
+    if (t >= 32) return x;
+    return warp_all<Op>(lane < chunks ? shared[lane] : Op::identity());
 }
 
 /* ---- finishes -------------------------------------------------------------------------------- */

@@ -66,7 +66,7 @@ RTUNE_DEVICE void finish_cluster(const args &a, const Block &block) {
     if (rank != 0) return;
     cluster_wait();
     A x = Op::identity();
-    if (t < 32) x = warp_neighbours<Op>(t < P::extra ? shared_ranks[t] : Op::identity());
+    if (t < 32) x = warp_all<Op>(t < P::extra ? shared_ranks[t] : Op::identity());
     if (clusters == 1) {
         if (t == 0) Op::store(a, x);
         return;
@@ -136,9 +136,9 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc bulk_reduce(const arg
     const span s = block_span<P>(x.vectors);
     typename Op::state sums = Op::begin(a);
     const auto fetch = [&](u64 i, u32 stage) {
-        const u64 rest = s.end - i;
-        transfer_begin(&full[stage], buffer[stage], x.body() + i,
-                       u32(rest < P::tile ? rest : P::tile) * 16);
+        const trip r = trip_at<T, P>(x, s, i);
+        transfer_begin(&full[stage], buffer[stage] + r.skip, x.body() + i + r.skip,
+                       (r.left - r.skip) * 16);
     };
     if (t == 0) {
         for (u32 k = 0; k < P::extra; k++) transfer_init(&full[k]);
@@ -148,16 +148,15 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc bulk_reduce(const arg
     barrier();
     u32 stage = 0, parity = 0;
     for (u64 i = s.begin; i < s.end; i += s.step) {
-        const u64 rest = s.end - i;
-        const u32 left = rest < P::tile ? u32(rest) : u32(P::tile);
+        const trip r = trip_at<T, P>(x, s, i);
         packet<T> v[P::vectors];
         transfer_wait(&full[stage], parity);
 #pragma unroll
         for (u32 k = 0; k < P::vectors; k++) {
             const u32 at = t + k * P::block;
             v[k] = filled<T>(Op::pad());
-            if (Op::repeats) v[k].raw = buffer[stage][at < left ? at : left - 1];
-            else if (at < left) v[k].raw = buffer[stage][at];
+            if (at >= r.skip && at < r.left) v[k].raw = buffer[stage][at];
+            else if (Op::repeats) v[k].raw = buffer[stage][r.left - 1];
         }
         barrier(); /* the stage is free again */
         const u64 next = i + P::extra * s.step;

@@ -21,7 +21,7 @@ template <class T, class R, term_kind TERM> struct op_leaves {
     using in = T;
     using acc = typename number<T>::compute;
     static constexpr u32 inputs = TERM == term_kind::product ? 2 : 1, packed_bits = 0;
-    static constexpr bool ordered = true, repeats = false;
+    static constexpr bool ordered = true, repeats = false, own_warp = false;
     static constexpr redux_kind redux = redux_kind::none;
     static constexpr u32 count = packet<T>::count; /* elements of a vector */
     static constexpr u32 rows = 16;
@@ -47,7 +47,8 @@ RTUNE_DEVICE u64 ceil_power(u64 x) { /* the smallest power of two not below x, 1
     return p;
 }
 
-/* One leaf's sums: a lane's elements of each row, down the rows. */
+/* One leaf's sums: a lane's elements of each row, down the rows. Rows begin where lines of memory do; so
+ * the first of them may hold the end of the leaf before, and a 17th one the end of this leaf. */
 template <class Op, class P> struct leaf_sum {
     using T = typename Op::in;
     using A = typename Op::acc;
@@ -58,78 +59,114 @@ template <class Op, class P> struct leaf_sum {
     const T *in2;
     const bool skewed; /* in2 lies otherwise than in modulo 16 bytes */
     const u32 lane;
+    const u32 zero; /* as the compiler does not know */
     A a[count];
 
     RTUNE_DEVICE leaf_sum(const input<T> &x_, const args &args_, u32 lane_)
         : x(x_), in2(static_cast<const T *>(args_.in2)),
-          skewed(Op::inputs == 2 && reinterpret_cast<u64>(in2 + x_.head) % 16 != 0), lane(lane_) {}
+          skewed(Op::inputs == 2 && reinterpret_cast<u64>(in2 + x_.head) % 16 != 0), lane(lane_),
+          zero(args_.flags >> 31) {}
 
-    /* Element i, if it is there. */
-    RTUNE_DEVICE A element(u64 i, bool valid) const {
-        const T e = load_element_if(x.in + i, valid, Op::pad());
-        if constexpr (Op::inputs == 1) return Op::term(e);
-        else return Op::term(e, load_element_if(in2 + i, valid, Op::pad()));
+    /* Vector q of an input, if it is whole; else pads. */
+    RTUNE_DEVICE packet<T> vector(u64 q, bool valid) const {
+        packet<T> v = filled<T>(Op::pad());
+        load_vector_if<P::load>(v.raw, x.body() + q, valid);
+        return v;
     }
-    /* Rows [row, row + batch) of the leaf that begins `shift` elements behind vector `first`. */
-    RTUNE_DEVICE void add_rows(i64 first, u32 row, u32 shift) {
-        packet<T> v[batch], w[batch];
+    /* The vectors of the second input that go with those of add_rows. */
+    template <u32 N>
+    RTUNE_DEVICE void load_second(packet<T> (&w)[N], u64 q, const bool (&valid)[N]) const {
+        const T *p = in2 + i64(x.index_of(q));
+        constexpr u32 row = Op::row_vectors * count;
+        if (!skewed) {
 #pragma unroll
-        for (u32 k = 0; k < batch; k++) {
-            const i64 q = first + i64((row + k) * Op::row_vectors + lane);
-            const bool valid = q >= 0 && q < i64(x.vectors);
-            v[k] = filled<T>(Op::pad());
-            load_vector_if<P::load>(v[k].raw, x.body() + q, valid);
-            if constexpr (Op::inputs == 2) {
-                const T *p = in2 + x.head + q * i64(count);
+            for (u32 k = 0; k < N; k++) {
                 w[k] = filled<T>(Op::pad());
-                if (!skewed) {
-                    load_vector_if<P::load>(w[k].raw, reinterpret_cast<const vec16 *>(p), valid);
-                } else {
+                load_vector_if<P::load>(w[k].raw, reinterpret_cast<const vec16 *>(p + k * row),
+                                        valid[k]);
+            }
+        } else {
 #pragma unroll
-                    for (u32 j = 0; j < count; j++) w[k].e[j] = load_element_if(p + j, valid, Op::pad());
-                }
+            for (u32 k = 0; k < N; k++) {
+#pragma unroll
+                for (u32 j = 0; j < count; j++)
+                    w[k].e[j] = load_element_if(p + k * row + j, valid[k], Op::pad());
             }
         }
+    }
+    /* Nothing, but it takes all the vectors: so the first addition waits until all loads are on their way.
+     * Else the compiler spreads them among the additions, two in flight at a time. */
+    template <u32 N> RTUNE_DEVICE void hold(packet<T> (&v)[N]) const {
+        u32 none = zero;
 #pragma unroll
-        for (u32 k = 0; k < batch; k++) {
+        for (u32 k = 1; k < N; k++) none &= v[k].w[0];
+#pragma unroll
+        for (u32 i = 0; i < 4; i++) v[0].w[i] ^= none;
+    }
+    /* Rows [row, row + ROWS) of the leaf whose first row begins at vector `first`; of its first row all
+     * but the first `shift` elements are the leaf's, of the 17th only those. */
+    template <u32 ROWS> RTUNE_DEVICE void add_rows(u64 first, u32 row, u32 shift) {
+        packet<T> v[ROWS], w[ROWS];
+        bool valid[ROWS];
+        const u32 before = shift > lane * count ? shift - lane * count : 0; /* of this lane */
+        const u64 q = first + row * Op::row_vectors + lane;
+#pragma unroll
+        for (u32 k = 0; k < ROWS; k++) {
+            valid[k] = q + k * Op::row_vectors - x.lead < x.whole; /* wraps below the lead */
+            v[k] = vector(q + k * Op::row_vectors, valid[k]);
+        }
+        if constexpr (Op::inputs == 2) load_second(w, q, valid);
+        if constexpr (ROWS > 1) {
+            hold(v);
+            if constexpr (Op::inputs == 2) hold(w);
+        }
+#pragma unroll
+        for (u32 k = 0; k < ROWS; k++) {
 #pragma unroll
             for (u32 j = 0; j < count; j++) {
                 A t;
                 if constexpr (Op::inputs == 1) t = Op::term(v[k].e[j]);
                 else t = Op::term(v[k].e[j], w[k].e[j]);
-                /* The first vector may begin with the last elements of the leaf before. */
-                if (k == 0 && row == 0 && lane == 0 && j < shift) t = 0;
+                if (k == 0 && row == 0 && j < before) t = 0;
+                if (k == 0 && row == Op::rows && j >= before) t = 0;
                 a[j] = a[j] + t;
             }
         }
     }
-    /* Elements [from, to) of those that lie at vector q: this lane's. */
-    RTUNE_DEVICE void add_elements(i64 q, u64 from, u64 to, bool mine) {
+    /* This lane's elements [from, to) of those that lie at vector q. */
+    RTUNE_DEVICE void add_elements(u64 q, u64 from, u64 to, bool mine) {
 #pragma unroll
         for (u32 j = 0; j < count; j++) {
-            const i64 i = i64(x.head) + q * i64(count) + i64(j);
-            a[j] = a[j] + element(u64(i), mine && i >= i64(from) && i < i64(to));
+            const u64 i = x.index_of(q) + j; /* wraps in front of the array, and is no less than to */
+            const bool valid = mine && i >= from && i < to;
+            const T e = load_element_if(x.in + i, valid, Op::pad());
+            if constexpr (Op::inputs == 1) a[j] = a[j] + Op::term(e);
+            else a[j] = a[j] + Op::term(e, load_element_if(in2 + i, valid, Op::pad()));
         }
     }
-    /* The value of leaf l; all lanes of the warp call it and hold it. */
+    /* The value of leaf l; all lanes of the warp call it and hold it. Vectors in front of the array, where
+     * the first row may begin, have numbers that wrap. */
     RTUNE_DEVICE A sum(u64 l) {
+        constexpr u64 line = 8; /* vectors */
         const u64 begin = l * Op::leaf;
         const u64 end = begin + Op::leaf < x.n ? begin + Op::leaf : x.n;
-        const u64 gap = begin < x.head ? x.head - begin : 0; /* only the first leaf has one */
-        const i64 first = gap ? -i64((gap + count - 1) / count) : i64((begin - x.head) / count);
-        const u32 shift = u32(i64(begin) - i64(x.head) - first * i64(count));
-        const i64 behind = first + i64(Op::rows * Op::row_vectors); /* first vector of a 17th row */
+        const u64 ahead = u64(line) * count; /* keeps the division among positive numbers */
+        const u64 at = (begin + x.lead * count + ahead - x.head) / count / line * line;
+        const u64 first = at - line;
+        const u32 shift = u32(begin + x.lead * count + ahead - x.head - at * count);
 #pragma unroll
         for (u32 j = 0; j < count; j++) a[j] = 0;
-        if (gap) add_elements(-1, begin, x.head < end ? x.head : end, lane == 0);
+        if (begin < x.head) { /* the head, at the vector before the first whole one */
+            const u64 q = u64(x.lead) - 1;
+            add_elements(q, begin, x.head < end ? x.head : end, lane == u32(q - first));
+        }
 #pragma unroll 1
-        for (u32 row = 0; row < Op::rows; row += batch) add_rows(first, row, shift);
-        if (end - begin < Op::leaf) { /* the last one: its tail is no whole vector */
-            const i64 q = i64(x.vectors);
+        for (u32 row = 0; row < Op::rows; row += batch) add_rows<batch>(first, row, shift);
+        if (shift) add_rows<1>(first, Op::rows, shift);
+        if (end - begin < Op::leaf && x.tail) { /* the last leaf: the tail is no whole vector */
+            const u64 q = x.lead + x.whole;
             const u64 from = x.n - x.tail > begin ? x.n - x.tail : begin;
-            add_elements(q, from, end, q >= first && lane == u32(q - first) % 32);
-        } else if (shift) {
-            add_elements(behind, end - shift, end, lane == 0);
+            add_elements(q, from, end, lane == u32(q - first) % 32);
         }
         return fold();
     }
@@ -198,7 +235,7 @@ RTUNE_DEVICE typename Op::acc leaves_block(const args &a, const Before &before) 
     if constexpr (P::warps > 1) {
         if (lane == 0) shared[warp] = y;
         barrier();
-        if (warp == 0) y = warp_neighbours<Op>(lane < P::warps ? shared[lane] : A(0));
+        if (warp == 0) y = warp_all<Op>(lane < P::warps ? shared[lane] : A(0));
     }
     return y;
 }

@@ -44,16 +44,28 @@ template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 2
                                       to_compute(from_bits<T>(x >> 16)));
     }
 };
+/* f64 as order keys: signed integers that compare as the floats do, -0 < +0; adding the number of keys
+ * above infinity, modulo 2^64, brings all NaNs to the low end, subtracting it to the high end. Integers are
+ * compared and selected in half the instructions that floats with their exceptions take. */
+template <bool MAX, bool IGNORE> struct extreme_parts<f64, MAX, IGNORE, 8> {
+    using value = f64;
+    using unit = f64;
+    using part = i64;
+    static constexpr u64 nans = 0x000fffffffffffffull;
+    static constexpr u64 turn = MAX == IGNORE ? nans : 0 - nans;
+    RTUNE_DEVICE static u64 ordered(u64 bits) { return bits ^ (u64(i64(bits) >> 63) >> 1); }
+    RTUNE_DEVICE static part lift(f64 x) { return part(ordered(f64_bits(x)) + turn); }
+    RTUNE_DEVICE static part merge(part a, part b) { return better_of<MAX, IGNORE>(a, b); }
+    RTUNE_DEVICE static value close(part x) { return f64_of(ordered(u64(x) - turn)); }
+};
 /* Bytes in the upper halves of 16 bits: what is below a byte only decides between equal ones. */
 struct byte_pairs {
     u32 even, odd;
 };
 template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 1> {
     using value = typename number<T>::compute;
-    using half = typename number<u16>::word; /* u32: a word of two halves */
     using unit = u32;
     using part = byte_pairs;
-    template <bool SIGNED> struct lanes_of { using type = i16; };
     RTUNE_DEVICE static u32 pick(u32 a, u32 b) {
         if constexpr (number<T>::is_signed) return halves<i16, MAX, true>::pick(a, b);
         else return halves<u16, MAX, true>::pick(a, b);
@@ -123,7 +135,7 @@ template <class T, bool IGNORE> struct op_both {
     using high = op_extreme<T, true, IGNORE>;
     using in = T;
     static constexpr u32 inputs = 1, packed_bits = 0;
-    static constexpr bool ordered = false, repeats = true;
+    static constexpr bool ordered = false, repeats = true, own_warp = false;
     static constexpr redux_kind redux = redux_kind::none;
     struct state {
         typename low::state low_state;
@@ -182,7 +194,7 @@ template <class T, bool MAX, bool IGNORE> struct op_arg {
     using in = T;
     using value = typename extreme::acc;
     static constexpr u32 inputs = 1, packed_bits = 0;
-    static constexpr bool ordered = false, repeats = false;
+    static constexpr bool ordered = false, repeats = false, own_warp = true;
     static constexpr redux_kind redux = redux_kind::none;
     using acc = arg_acc<value>;
     /* Strictly: equal ones are not better, and zeros are equal. */
@@ -200,10 +212,22 @@ template <class T, bool MAX, bool IGNORE> struct op_arg {
         const bool second = better(b.best, a.best) || (!better(a.best, b.best) && b.index < a.index);
         return acc::of(second ? b.best : a.best, second ? b.index : a.index);
     }
+    /* The value first, then the least of its indices. */
+    RTUNE_DEVICE static acc warp(acc x) {
+        value best = x.best;
+#pragma unroll
+        for (u32 mask = 16; mask > 0; mask /= 2)
+            best = extreme::combine(best, exchange_xor(best, mask));
+        return acc::of(best, least_of_lanes(same(x.best, best) ? x.index : ~u64(0)));
+    }
     RTUNE_DEVICE static void store(const args &a, acc x) {
         u64 *out = static_cast<u64 *>(a.out);
-        if (IGNORE && x.best != x.best) x.index = 0; /* all NaN */
-        out[0] = to_bits(extreme::result(x.best));
+        T element = extreme::result(x.best);
+        if constexpr (number<T>::is_float) {
+            if (IGNORE && x.best != x.best) x.index = 0; /* all NaN */
+            if (x.best == 0) element = static_cast<const T *>(a.in)[x.index]; /* of its own sign */
+        }
+        out[0] = to_bits(element);
         out[1] = x.index;
     }
 };

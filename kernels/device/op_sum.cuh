@@ -229,29 +229,41 @@ struct float_prod : folded<float_prod<T, R>, T, T, typename number<T>::compute,
     }
 };
 
-/* The elements of a word multiplied: 4 bytes or 2 halves have an exact product of 32 bits. */
-template <class T, class A, u64 SIZE = sizeof(T)> struct word_product {
+/* The elements of a unit multiplied. 4 bytes or 2 halves have an exact product of 32 bits, two such one
+ * of 64. */
+template <class T, class A, u64 SIZE = sizeof(T)> struct unit_product {
+    using unit = T;
     RTUNE_DEVICE static A lift(T x) { return A(typename number<T>::compute(x)); }
 };
-template <class T, class A> struct word_product<T, A, 1> {
-    RTUNE_DEVICE static A lift(u32 w) {
-        using C = typename number<T>::compute;
-        return A(C((C(T(w)) * C(T(w >> 8))) * (C(T(w >> 16)) * C(T(w >> 24)))));
+template <class T> RTUNE_DEVICE typename number<T>::compute byte_of(u32 w, u32 k) {
+    if constexpr (number<T>::is_signed) return T(w >> 8 * k);
+    else return unsigned_byte(w, k);
+}
+template <class T> RTUNE_DEVICE typename number<T>::compute word_product(u32 w) {
+    using C = typename number<T>::compute;
+    if constexpr (sizeof(T) == 1)
+        return C((byte_of<T>(w, 0) * byte_of<T>(w, 1)) * (byte_of<T>(w, 2) * byte_of<T>(w, 3)));
+    else return C(C(T(w)) * C(T(w >> 16)));
+}
+template <class T, class A> struct narrow_product {
+    using C = typename number<T>::compute;
+    using unit = u64;
+    RTUNE_DEVICE static A lift(u64 d) {
+        return A(C(word_product<T>(u32(d)))) * A(C(word_product<T>(u32(d >> 32))));
     }
 };
-template <class T, class A> struct word_product<T, A, 2> {
-    RTUNE_DEVICE static A lift(u32 w) {
-        using C = typename number<T>::compute;
-        return A(C(C(T(w)) * C(T(w >> 16))));
-    }
-};
+template <class T, class A> struct unit_product<T, A, 1> : narrow_product<T, A> {};
+template <class T, class A> struct unit_product<T, A, 2> : narrow_product<T, A> {};
 
 template <class T, class R, class A>
-struct integer_prod : folded<integer_prod<T, R, A>, T, typename sum_unit<T>::type, A, A, false> {
+struct integer_prod
+    : folded<integer_prod<T, R, A>, T, typename unit_product<T, A>::unit, A, A, false> {
     using acc = A;
     RTUNE_DEVICE static T pad() { return T(1); }
     RTUNE_DEVICE static A start() { return 1; }
-    RTUNE_DEVICE static A lift(typename sum_unit<T>::type x) { return word_product<T, A>::lift(x); }
+    RTUNE_DEVICE static A lift(typename unit_product<T, A>::unit x) {
+        return unit_product<T, A>::lift(x);
+    }
     RTUNE_DEVICE static A merge(A a, A b) { return a * b; }
     RTUNE_DEVICE static A join(A a, A b) { return a * b; }
     RTUNE_DEVICE static A identity() { return 1; }

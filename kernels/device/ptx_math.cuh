@@ -36,6 +36,9 @@ RTUNE_DEVICE f32 fma(f32 a, f32 b, f32 c) { return __fmaf_rn(a, b, c); }
 RTUNE_DEVICE f64 fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
 /* To the nearest integer, ties to even; |x| < 2^63. */
 RTUNE_DEVICE i64 round_even(f64 x) { return __double2ll_rn(x); }
+/* |x|: a modifier of most instructions that use it. */
+RTUNE_DEVICE f32 magnitude(f32 x) { return __builtin_fabsf(x); }
+RTUNE_DEVICE f64 magnitude(f64 x) { return __builtin_fabs(x); }
 #else
 template <class To, class From> RTUNE_DEVICE To same_bits(From x) {
     static_assert(sizeof(To) == sizeof(From), "sizes");
@@ -50,6 +53,8 @@ RTUNE_DEVICE f64 f64_of(u64 bits) { return same_bits<f64>(bits); }
 RTUNE_DEVICE f32 fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
 RTUNE_DEVICE f64 fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
 RTUNE_DEVICE i64 round_even(f64 x) { return i64(__builtin_rint(x)); }
+RTUNE_DEVICE f32 magnitude(f32 x) { return __builtin_fabsf(x); }
+RTUNE_DEVICE f64 magnitude(f64 x) { return __builtin_fabs(x); }
 #endif
 
 /* ---- f16 and bf16 ---------------------------------------------------------------------------- */
@@ -107,6 +112,8 @@ RTUNE_DEVICE u32 dot2_unsigned(u32 a, u32 b, u32 c) {
     asm("dp2a.lo.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
     return d;
 }
+/* Byte k in one instruction. */
+RTUNE_DEVICE u32 unsigned_byte(u32 a, u32 k) { return __byte_perm(a, 0, 0x4440 + k); }
 /* 0xff for each negative byte; the lower two bytes 0xff for each negative half. */
 RTUNE_DEVICE u32 signs4(u32 a) {
     u32 d;
@@ -133,6 +140,7 @@ RTUNE_DEVICE u32 dot2_signed(u32 a, u32 b, u32 c) {
 RTUNE_DEVICE u32 dot2_unsigned(u32 a, u32 b, u32 c) {
     return c + (a & 0xffff) * (b & 255) + (a >> 16) * (b >> 8 & 255);
 }
+RTUNE_DEVICE u32 unsigned_byte(u32 a, u32 k) { return a >> 8 * k & 255; }
 RTUNE_DEVICE u32 signs4(u32 a) { return (a >> 7 & 0x01010101u) * 255u; }
 RTUNE_DEVICE u32 signs2(u32 a) { return ((a >> 15 & 1) | (a >> 31) << 8) * 255u; }
 #endif

@@ -12,7 +12,7 @@
  *   identity(), combine()  of acc; associative and commutative up to rounding
  *   pad()                  an element that changes nothing
  *   store(args, acc)       the result, into the caller's memory
- * and, where they hold, packed_bits with pack() and unpack(), redux, ordered, repeats.
+ * and, where they hold, packed_bits with pack() and unpack(), redux, ordered, repeats, own_warp with warp().
  */
 #ifndef RTUNE_DEVICE_TYPES_CUH
 #define RTUNE_DEVICE_TYPES_CUH
@@ -83,9 +83,6 @@ template <class T> RTUNE_DEVICE typename number<T>::compute to_compute(T x) {
 template <> RTUNE_DEVICE f32 to_compute<f16>(f16 x) { return to_f32(x); }
 template <> RTUNE_DEVICE f32 to_compute<bf16>(bf16 x) { return to_f32(x); }
 
-RTUNE_DEVICE f32 magnitude(f32 x) { return f32_of(f32_bits(x) & 0x7fffffffu); }
-RTUNE_DEVICE f64 magnitude(f64 x) { return f64_of(f64_bits(x) & ~(u64(1) << 63)); }
-
 /* A float of the compute type as a result, rounded once; any NaN becomes the canonical quiet one. */
 template <class R, class C> RTUNE_DEVICE R round_to(C x) { return x; }
 template <> RTUNE_DEVICE f16 round_to<f16, f32>(f32 x) { return to_f16(x); }
@@ -118,6 +115,46 @@ template <class T> RTUNE_DEVICE packet<T> filled(T x) {
 #pragma unroll
     for (u32 j = 0; j < packet<T>::count; j++) p.e[j] = x;
     return p;
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+/* An accumulator as the 32-bit words in which it travels. */
+template <class A> union words {
+    static constexpr u32 count = sizeof(A) / 4;
+    static_assert(sizeof(A) % 4 == 0 && sizeof(A) <= 16, "an accumulator of 4, 8 or 16 bytes");
+    A value;
+    u32 w[count];
+};
+template <class A> RTUNE_DEVICE A exchange_xor(A x, u32 mask) {
+    words<A> from, to;
+    from.value = x;
+#pragma unroll
+    for (u32 i = 0; i < words<A>::count; i++) to.w[i] = shuffle_xor(from.w[i], mask);
+    return to.value;
+}
+template <class A> RTUNE_DEVICE A exchange_from(A x, u32 lane) {
+    words<A> from, to;
+    from.value = x;
+#pragma unroll
+    for (u32 i = 0; i < words<A>::count; i++) to.w[i] = shuffle(from.w[i], lane);
+    return to.value;
+}
+
+/* The least index of all lanes. */
+RTUNE_DEVICE u64 least_of_lanes(u64 x) {
+    if constexpr (has_redux) {
+        const u32 high = redux<redux_kind::min_unsigned>(u32(x >> 32));
+        const u32 low = u32(x >> 32) == high ? u32(x) : ~u32(0);
+        return u64(high) << 32 | redux<redux_kind::min_unsigned>(low);
+    } else {
+#pragma unroll
+        for (u32 mask = 16; mask > 0; mask /= 2) {
+            const u64 y = exchange_xor(x, mask);
+            if (y < x) x = y;
+        }
+        return x;
+    }
 }
 
 /* ---- trees ----------------------------------------------------------------------------------- */
@@ -166,7 +203,7 @@ template <class D, class In, class Unit, class Part, class Lane, bool MANY_LANES
 struct folded {
     using in = In;
     static constexpr u32 inputs = INPUTS;
-    static constexpr bool ordered = false, repeats = false;
+    static constexpr bool ordered = false, repeats = false, own_warp = false;
     static constexpr u32 packed_bits = 0;
     static constexpr redux_kind redux = redux_kind::none;
     static constexpr u32 units = 16 / sizeof(Unit), lanes = MANY_LANES ? units : 1;
