@@ -93,6 +93,31 @@ static void test_complete(void **state) {
     assert_false(exists);
 }
 
+/* Every op, dtype, acc, mode and NaN rule can be verified and measured, and none of it fails. */
+static void test_every_problem(void **state) {
+    (void)state;
+    enum { MOST = 512 };
+    static struct rtune_problem all[MOST];
+    static const uint64_t few[] = {1, 1000};
+    size_t count = 0;
+    while (count < MOST && rtune_problem_at(count, &all[count]))
+        count++;
+    assert_true(count > 250 && count < MOST);
+    f.options.problems = all;
+    f.options.problem_count = count;
+    f.options.sizes = few;
+    f.options.size_count = 2;
+    f.options.effort = RTUNE_EFFORT_QUICK;
+    tune_ok(&f);
+    if (strcmp(f.told.said, "") != 0) print_message("%s", f.told.said);
+    assert_string_equal(f.told.outcome, "complete");
+    assert_int_equal(f.told.failures[RTUNE_REASON_CORRECTNESS], 0);
+    assert_int_equal(f.told.failures[RTUNE_REASON_RUNTIME], 0);
+    tune_read(&f);
+    assert_int_equal(f.table.winner_count, 2 * count);
+    tune_check_intervals(&f);
+}
+
 /* Of inputs that are in a cache no floor is known. */
 static void test_warm_has_no_floor(void **state) {
     (void)state;
@@ -450,6 +475,7 @@ int main(int argc, char **argv) {
     program = argv[1];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_complete, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_every_problem, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_warm_has_no_floor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_replay, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_plan_only, set_up, tear_down),
