@@ -12,8 +12,11 @@ enum {
     BIG_KEEP = 48,   /* of the size before, where launches are long */
     NEAR_KEEP = 4,   /* of the size before, for a kind that is seeded */
     FOLLOW_KEEP = 4, /* of the lead, for a follower */
+    AROUND = 2,      /* of the reference, whose neighbours the lead of a class tries too */
+    NEIGHBOURS = 4,
     VALUES_MAX = 64, /* of one axis: as many as a space has */
-    MANY = 4         /* values of an axis that the quick effort still tries all */
+    MOST_SEEDED = 2 + 2 * RTUNE_SEEDS + NEAR_KEEP + AROUND * NEIGHBOURS,
+    MANY = 4 /* values of an axis that the quick effort still tries all */
 };
 /* So much slower than the best at the size before, and it will not be the best at this one. */
 static const double hopeless = 3.0;
@@ -196,6 +199,19 @@ static void add_references(const struct filling *f) {
     }
 }
 
+/* Twice and half the elements in flight, and the threads: another op or type may need more or fewer
+ * of them to keep up with memory. */
+static void add_neighbours(const struct filling *f, const struct rtune_config *config) {
+    struct rtune_config near[NEIGHBOURS] = {*config, *config, *config, *config};
+    if (!f->source->meter->info.cuda) return;
+    near[0].items *= 2;
+    near[1].items /= 2;
+    near[2].block *= 2;
+    near[3].block /= 2;
+    for (size_t k = 0; k < NEIGHBOURS; k++)
+        add(f, &near[k]);
+}
+
 static void add_seeds(const struct filling *f) {
     const struct rtune_agenda *agenda = f->source->agenda;
     const struct rtune_kind *kind = f->kind, *self = kind;
@@ -210,8 +226,14 @@ static void add_seeds(const struct filling *f) {
     for (size_t k = 0; lead != NULL && k < lead->seed_count && k < FOLLOW_KEEP; k++)
         add_seed(f, &lead->seeds[k]);
     if (lead == NULL) add_references(f);
-    for (size_t k = 0; k < kind->remembered_count && k < NEAR_KEEP && lead == NULL; k++)
+    if (lead != NULL) return;
+    const size_t front = f->menu->favourite > 0 ? 2 : 1, seeds = f->menu->count;
+    for (size_t k = 0; k < kind->remembered_count && k < NEAR_KEEP; k++)
         add(f, &kind->remembered[k].config);
+    for (size_t k = front; k < seeds && k < front + AROUND; k++) {
+        const struct rtune_config best = f->menu->configs[k];
+        add_neighbours(f, &best);
+    }
 }
 
 static enum rtune_status make_seeded(const struct rtune_menu_source *source,
@@ -220,7 +242,7 @@ static enum rtune_status make_seeded(const struct rtune_menu_source *source,
     const struct rtune_config *favourite = rtune_kind_favourite(kind, index);
     struct filling f = {source, kind, kind->problem, menu};
     f.problem.n = kind->sizes[index];
-    menu->configs = calloc(2 + 2 * RTUNE_SEEDS + NEAR_KEEP, sizeof(*menu->configs));
+    menu->configs = calloc(MOST_SEEDED, sizeof(*menu->configs));
     if (menu->configs == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "search: out of memory");
     menu->configs[menu->count++] = rtune_config_default(&kind->problem, source->meter->info.cuda);
     if (favourite != NULL) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tuner/menu.h: the candidates for one kind at one size, before anything is compiled: all of the
- * space for a reference; for the lead of a class what was good for the reference at as many bytes;
- * for its followers what was good for the lead; and the neighbouring size's best.
+ * space for a reference; for the lead of a class what was good for the reference at as many bytes,
+ * and configs beside that; for its followers what was good for the lead; and the neighbouring
+ * size's best.
  */
 #ifndef RTUNE_TUNER_MENU_H
 #define RTUNE_TUNER_MENU_H

@@ -20,7 +20,7 @@ enum {
     SPACE_MAX = 1 << 20,
     SIZES_MAX = 4096,
     BUSY_PERCENT = 20,
-    LEAD_INSTANCES = 30, /* of a kind that is seeded, for the plan */
+    LEAD_INSTANCES = 40, /* of a kind that is seeded, for the plan */
     FOLLOWER_INSTANCES = 10
 };
 static const double limit_most_s = 30.0 * 86400;

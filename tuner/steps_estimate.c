@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SEEDED_COUNT = 16, FOLLOWER_COUNT = 6 /* candidates, for estimates */ };
+enum { SEEDED_COUNT = 24, FOLLOWER_COUNT = 6 /* candidates, for estimates */ };
 /* What making an element on a cpu and adding it up exactly takes at least, for all inputs that a
  * verification uses. */
 static const double verified_s_cpu = 60e-9;
