@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tools/cmd_reduce.c: reduce the elements of a file with the launch that the library serves. What
- * does not fit on the device goes there in pieces, each of which accumulates on the result of those
- * before it.
+ * tools/cmd_reduce.c: reduce the elements of a file, or for dot of two, with the launch that the
+ * library serves. What does not fit on the device goes there in pieces, each of which accumulates
+ * on the result of those before it.
  */
 #include "base/num.h"
+#include "base/parse.h"
 #include "tools/console.h"
 #include "tools/datafile.h"
 #include "tools/device_arg.h"
 #include "tools/problem_arg.h"
+#include "tools/result.h"
 #include "tools/serve.h"
 
+#include <float.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,24 +23,42 @@
 #define STREAM_ELEMENTS ((uint64_t)1 << 26) /* at a time, where the end is not known */
 #define CPU_BYTES ((uint64_t)1 << 30)
 
+enum { INPUTS = 2 };
+
 /* A place for elements that the library can read. On cpu it is host memory, and dev is NULL. */
 struct target {
     rtune_device *dev;
-    void *in;    /* capacity elements */
-    void *out;   /* 16 bytes */
-    void *stage; /* STAGE_BYTES of host memory; NULL on cpu */
+    void *in[INPUTS]; /* capacity elements each; the second is NULL but for dot */
+    void *out;        /* RESULT_BYTES */
+    void *stage;      /* STAGE_BYTES of host memory; NULL on cpu */
     uint64_t capacity;
     size_t element;
 };
 
+/* All that the command works with. */
+struct work {
+    rtune *rt;
+    struct rtune_problem problem;
+    struct datafile file[INPUTS];
+    int files;
+    double scale;
+    struct target target;
+    struct rtune_launch launch;
+    unsigned char result[RESULT_BYTES];
+};
+
+static void free_place(struct target *target, void *memory) {
+    if (memory == NULL) return;
+    if (target->dev != NULL)
+        target->dev->ops->mem_free(target->dev, memory);
+    else
+        free(memory);
+}
+
 static void target_close(struct target *target) {
-    if (target->dev != NULL) {
-        if (target->in != NULL) target->dev->ops->mem_free(target->dev, target->in);
-        if (target->out != NULL) target->dev->ops->mem_free(target->dev, target->out);
-    } else {
-        free(target->in);
-        free(target->out);
-    }
+    for (int k = 0; k < INPUTS; k++)
+        free_place(target, target->in[k]);
+    free_place(target, target->out);
     free(target->stage);
     rtune_device_close(target->dev);
     memset(target, 0, sizeof *target);
@@ -52,13 +72,19 @@ static enum rtune_status host_alloc(size_t size, void **memory, struct rtune_err
     return RTUNE_OK;
 }
 
-/* Room for `wanted` elements, or for as many as fit. */
-static enum rtune_status target_open(struct target *target, const char *device, uint64_t wanted,
-                                     size_t element, struct rtune_error *err) {
+static enum rtune_status make_place(struct target *target, size_t size, void **memory,
+                                    struct rtune_error *err) {
+    if (target->dev == NULL) return host_alloc(size, memory, err);
+    return target->dev->ops->mem_alloc(target->dev, size, memory, err);
+}
+
+/* Room for `wanted` elements of each file, or for as many as fit. */
+static enum rtune_status target_open(struct work *work, uint64_t wanted, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
+    struct target *target = &work->target;
+    const char *device = rtune_device_name(work->rt);
     uint64_t room = CPU_BYTES;
-    memset(target, 0, sizeof *target);
-    target->element = element;
+    target->element = rtune_dtype_size(work->problem.dtype);
     if (strcmp(device, "cpu") != 0) {
         struct rtune_device_request request = {.spec = device};
         TRY(rtune_device_open(&request, &target->dev, err));
@@ -66,23 +92,19 @@ static enum rtune_status target_open(struct target *target, const char *device, 
         room = room / 10 * 6;
         TRY(host_alloc(STAGE_BYTES, &target->stage, err));
     }
-    target->capacity = rtune_max_u64(rtune_min_u64(wanted, room / element), 1);
-    if (target->dev != NULL) {
-        TRY(target->dev->ops->mem_alloc(target->dev, target->capacity * element, &target->in, err));
-        TRY(target->dev->ops->mem_alloc(target->dev, 16, &target->out, err));
-    } else {
-        TRY(host_alloc(target->capacity * element, &target->in, err));
-        TRY(host_alloc(16, &target->out, err));
-    }
+    room /= (uint64_t)work->files * target->element;
+    target->capacity = rtune_max_u64(rtune_min_u64(wanted, room), 1);
+    for (int k = 0; k < work->files; k++)
+        TRY(make_place(target, target->capacity * target->element, &target->in[k], err));
+    TRY(make_place(target, RESULT_BYTES, &target->out, err));
 done:
-    if (status != RTUNE_OK) target_close(target);
     return status;
 }
 
-/* Fill the place from the file; *got is less than its capacity at the end only. */
-static enum rtune_status target_fill(struct target *target, struct datafile *file, uint64_t *got,
-                                     struct rtune_error *err) {
-    if (target->dev == NULL) return datafile_read(file, target->in, target->capacity, got, err);
+/* Fill a place from its file; *got is less than the capacity at the end only. */
+static enum rtune_status target_fill(struct target *target, struct datafile *file, void *in,
+                                     uint64_t *got, struct rtune_error *err) {
+    if (target->dev == NULL) return datafile_read(file, in, target->capacity, got, err);
     enum rtune_status status = RTUNE_OK;
     uint64_t step = STAGE_BYTES / target->element;
     uint64_t filled = 0;
@@ -91,8 +113,7 @@ static enum rtune_status target_fill(struct target *target, struct datafile *fil
         TRY(datafile_read(file, target->stage, rtune_min_u64(step, target->capacity - filled),
                           &part, err));
         if (part > 0)
-            TRY(target->dev->ops->mem_put(target->dev,
-                                          (char *)target->in + filled * target->element,
+            TRY(target->dev->ops->mem_put(target->dev, (char *)in + filled * target->element,
                                           target->stage, part * target->element, err));
         filled += part;
     }
@@ -101,145 +122,160 @@ done:
     return status;
 }
 
-static enum rtune_status reduce_all(rtune *rt, struct target *target, struct datafile *file,
-                                    struct rtune_problem *problem, struct rtune_launch *launch,
-                                    unsigned char result[16], struct rtune_error *err) {
+static enum rtune_status fill_all(struct work *work, uint64_t *got, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    struct rtune_args args = RTUNE_ARGS(target->in, target->out);
-    struct rtune_problem piece = *problem;
-    uint64_t got;
-    args.launch = launch;
-    problem->n = 0;
-    do {
-        TRY(target_fill(target, file, &got, err));
-        if (got == 0 && problem->n > 0) break;
-        piece.n = got;
-        TRY(rtune_reduce(rt, &piece, &args, NULL, err));
-        /* The place is filled again, and the result read, only when the device is done. */
-        if (target->dev != NULL) TRY(target->dev->ops->stream_wait(target->dev, NULL, err));
-        piece.flags |= RTUNE_ACCUMULATE;
-        problem->n += got;
-    } while (got == target->capacity);
-    if (target->dev != NULL)
-        TRY(target->dev->ops->mem_get(target->dev, result, target->out, rtune_result_size(problem),
-                                      err));
-    else
-        memcpy(result, target->out, rtune_result_size(problem));
+    uint64_t other;
+    TRY(target_fill(&work->target, &work->file[0], work->target.in[0], got, err));
+    for (int k = 1; k < work->files; k++) {
+        TRY(target_fill(&work->target, &work->file[k], work->target.in[k], &other, err));
+        if (other != *got)
+            TRY(rtune_err_set(err, RTUNE_INVALID, "%s and %s: not equally many elements",
+                              work->file[0].name, work->file[k].name));
+    }
 done:
-    if (status == RTUNE_EMPTY) rtune_err_prefix(err, "%s", file->name);
     return status;
 }
 
-/* The value as text: exact for integers, %.17g for floats. The program never sets a locale, so that
- * printf writes a point. */
-static enum rtune_status print_value(enum rtune_dtype dtype, const unsigned char *bytes, char *text,
-                                     size_t size, struct rtune_error *err) {
-    union {
-        int8_t i8;
-        uint8_t u8;
-        int16_t i16;
-        uint16_t u16;
-        int32_t i32;
-        uint32_t u32;
-        int64_t i64;
-        uint64_t u64;
-        float f32;
-        double f64;
-    } v;
-    memcpy(&v, bytes, sizeof v);
-    switch (dtype) {
-    case RTUNE_I8:
-        (void)snprintf(text, size, "%d", v.i8);
-        break;
-    case RTUNE_U8:
-        (void)snprintf(text, size, "%u", v.u8);
-        break;
-    case RTUNE_I16:
-        (void)snprintf(text, size, "%d", v.i16);
-        break;
-    case RTUNE_U16:
-        (void)snprintf(text, size, "%u", v.u16);
-        break;
-    case RTUNE_I32:
-        (void)snprintf(text, size, "%" PRId32, v.i32);
-        break;
-    case RTUNE_U32:
-        (void)snprintf(text, size, "%" PRIu32, v.u32);
-        break;
-    case RTUNE_I64:
-        (void)snprintf(text, size, "%" PRId64, v.i64);
-        break;
-    case RTUNE_U64:
-        (void)snprintf(text, size, "%" PRIu64, v.u64);
-        break;
-    case RTUNE_F32:
-        (void)snprintf(text, size, "%.17g", (double)v.f32);
-        break;
-    case RTUNE_F64:
-        (void)snprintf(text, size, "%.17g", v.f64);
-        break;
-    case RTUNE_F16:
-    case RTUNE_BF16:
-    case RTUNE_DTYPE_COUNT:
-        return rtune_err_set(err, RTUNE_UNSUPPORTED, "a result of type %s cannot be printed",
-                             rtune_dtype_name(dtype));
-    }
+static enum rtune_status fetch(struct work *work, unsigned char result[RESULT_BYTES],
+                               struct rtune_error *err) {
+    const size_t size = rtune_result_size(&work->problem);
+    rtune_device *dev = work->target.dev;
+    if (dev != NULL) return dev->ops->mem_get(dev, result, work->target.out, size, err);
+    memcpy(result, work->target.out, size);
     return RTUNE_OK;
 }
 
-/* Values that JSON cannot spell (nan, inf) become strings. */
-static int print_result(const struct cli *cli, const rtune *rt, const struct rtune_problem *problem,
-                        const struct rtune_launch *launch, const char *value) {
+/* One piece after those of work->problem.n elements. */
+static enum rtune_status reduce_piece(struct work *work, uint64_t n, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    struct target *target = &work->target;
+    struct rtune_problem piece = work->problem;
+    struct rtune_args args = RTUNE_ARGS(target->in[0], target->out);
+    const bool indexed = piece.op == RTUNE_ARGMIN || piece.op == RTUNE_ARGMAX;
+    const bool first = piece.n == 0;
+    unsigned char result[RESULT_BYTES] = {0};
+    args.in2 = target->in[1];
+    args.scale = work->scale;
+    args.launch = &work->launch;
+    if (!first && piece.mode == RTUNE_REPRODUCIBLE)
+        TRY(rtune_err_set(
+            err, RTUNE_UNSUPPORTED,
+            "mode reproducible: the elements do not fit on the device at once, and in "
+            "pieces the bits would be others (give a larger --chunk, or another "
+            "device or mode)"));
+    piece.n = n;
+    if (!first && !indexed) piece.flags |= RTUNE_ACCUMULATE;
+    TRY(rtune_reduce(work->rt, &piece, &args, NULL, err));
+    /* The place is filled again, and the result read, only when the device is done. */
+    if (target->dev != NULL) TRY(target->dev->ops->stream_wait(target->dev, NULL, err));
+    TRY(fetch(work, result, err));
+    if (first || !indexed)
+        memcpy(work->result, result, sizeof result);
+    else
+        result_join(&piece, work->problem.n, result, work->result);
+    work->problem.n += n;
+done:
+    return status;
+}
+
+static enum rtune_status reduce_all(struct work *work, struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    uint64_t got;
+    work->problem.n = 0;
+    do {
+        TRY(fill_all(work, &got, err));
+        if (got == 0 && work->problem.n > 0) break;
+        TRY(reduce_piece(work, got, err));
+    } while (got == work->target.capacity);
+done:
+    if (status == RTUNE_EMPTY) rtune_err_prefix(err, "%s", work->file[0].name);
+    return status;
+}
+
+static int print_result(const struct cli *cli, const struct work *work) {
+    const char *warning = result_warns(&work->problem, work->result);
+    struct result_text text;
     struct json json;
+    result_text(&work->problem, work->result, &text);
+    if (warning != NULL) console_warn("%s: %s", work->file[0].name, warning);
     if (!cli->opt.json) {
-        console_printf("%s\n", value);
+        result_print(&work->problem, &text);
         return CLI_OK;
     }
     json_begin(&json);
-    if (strpbrk(value, "in") != NULL)
-        json_text(&json, "value", value);
-    else
-        json_number(&json, "value", value);
-    serve_launch_json(&json, rt, problem, launch);
+    result_json(&json, &text);
+    serve_launch_json(&json, work->rt, &work->problem, &work->launch);
     return json_print(&json);
+}
+
+static enum rtune_status open_files(const struct cli *cli, struct work *work,
+                                    struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    const uint64_t limit = cli->opt.has_n ? cli->opt.n : DATAFILE_UNKNOWN;
+    enum rtune_dtype raw = RTUNE_F32;
+    if (cli->opt.dtypes != 0) raw = (enum rtune_dtype)__builtin_ctz(cli->opt.dtypes);
+    for (int k = 0; k < work->files; k++) {
+        TRY(datafile_open(&work->file[k], cli->opt.args[k], cli->opt.dtypes != 0 ? &raw : NULL,
+                          limit, err));
+        if (work->file[k].dtype != work->file[0].dtype || work->file[k].n != work->file[0].n)
+            TRY(rtune_err_set(err, RTUNE_INVALID,
+                              "%s and %s: not equally many elements of one type",
+                              work->file[0].name, work->file[k].name));
+    }
+done:
+    return status;
+}
+
+/* What is wrong on the command line is said before any file or device is touched. */
+static enum rtune_status check_options(const struct cli *cli, struct work *work,
+                                       struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    enum rtune_dtype raw = RTUNE_F32;
+    const uint64_t none = 0;
+    if (cli->opt.dtypes != 0) raw = (enum rtune_dtype)__builtin_ctz(cli->opt.dtypes);
+    TRY(device_arg_check(cli->opt.device, false, false, err));
+    status = problem_arg_one(&cli->opt, &raw, &none, &work->problem, err);
+    if (status == RTUNE_UNSUPPORTED && cli->opt.dtypes == 0)
+        status = RTUNE_OK; /* the file's type */
+    TRY(status);
+    work->scale = 1;
+    if (cli->opt.scale != NULL) {
+        status = rtune_parse_double(cli->opt.scale, -DBL_MAX, DBL_MAX, &work->scale, err);
+        if (status == RTUNE_OK && !(work->scale < 0 || work->scale > 0))
+            status = rtune_err_set(err, RTUNE_RANGE, "0 is no scale");
+        if (status != RTUNE_OK) rtune_err_prefix(err, "--scale");
+        TRY(status);
+    }
+    if (work->problem.op == RTUNE_DOT && cli->opt.arg_count != 2)
+        TRY(rtune_err_set(err, RTUNE_SYNTAX, "--op dot: takes two files"));
+    if (work->problem.op != RTUNE_DOT && cli->opt.arg_count != 1)
+        TRY(rtune_err_set(err, RTUNE_SYNTAX, "--op %s: takes one file",
+                          rtune_op_name(work->problem.op)));
+done:
+    return status;
 }
 
 int cmd_reduce(struct cli *cli) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_error err;
-    struct rtune_problem problem;
-    struct rtune_launch launch = RTUNE_LAUNCH_INIT;
-    struct datafile file = {.fd = -1};
-    struct target target;
-    unsigned char result[16] = {0};
-    char value[48];
-    rtune *rt = NULL;
+    struct work work = {.file = {{.fd = -1}, {.fd = -1}}, .launch = RTUNE_LAUNCH_INIT};
     int code = CLI_OK;
-    enum rtune_dtype raw = RTUNE_F32;
-    uint64_t none = 0;
+    const uint64_t none = 0;
     uint64_t chunk = cli->opt.has_chunk ? cli->opt.chunk : UINT64_MAX;
-    memset(&target, 0, sizeof target);
-    /* What is wrong on the command line is said before any file or device is touched. */
-    if (cli->opt.dtypes != 0) raw = (enum rtune_dtype)__builtin_ctz(cli->opt.dtypes);
-    if (device_arg_check(cli->opt.device, false, false, &err) != RTUNE_OK)
-        return cli_usage(cli, &err);
-    status = problem_arg_one(&cli->opt, &raw, &none, &problem, &err);
-    if (status != RTUNE_OK && (status != RTUNE_UNSUPPORTED || cli->opt.dtypes != 0))
-        return cli_usage(cli, &err);
-    TRY(datafile_open(&file, cli->opt.args[0], cli->opt.dtypes != 0 ? &raw : NULL,
-                      cli->opt.has_n ? cli->opt.n : DATAFILE_UNKNOWN, &err));
-    TRY(problem_arg_one(&cli->opt, &file.dtype, &none, &problem, &err));
-    if (file.n == DATAFILE_UNKNOWN) chunk = rtune_min_u64(chunk, STREAM_ELEMENTS);
-    TRY(serve_open(cli, &rt, &err));
-    TRY(target_open(&target, rtune_device_name(rt), rtune_min_u64(file.n, chunk),
-                    rtune_dtype_size(file.dtype), &err));
-    TRY(reduce_all(rt, &target, &file, &problem, &launch, result, &err));
-    TRY(print_value(rtune_result_dtype(&problem), result, value, sizeof value, &err));
-    code = print_result(cli, rt, &problem, &launch, value);
+    if (check_options(cli, &work, &err) != RTUNE_OK) return cli_usage(cli, &err);
+    work.files = (int)cli->opt.arg_count;
+    TRY(open_files(cli, &work, &err));
+    TRY(problem_arg_one(&cli->opt, &work.file[0].dtype, &none, &work.problem, &err));
+    if (work.file[0].n == DATAFILE_UNKNOWN) chunk = rtune_min_u64(chunk, STREAM_ELEMENTS);
+    TRY(serve_open(cli, &work.rt, &err));
+    TRY(target_open(&work, rtune_min_u64(work.file[0].n, chunk), &err));
+    TRY(reduce_all(&work, &err));
+    code = print_result(cli, &work);
 done:
     if (status != RTUNE_OK) code = cli_fail(&err);
-    target_close(&target);
-    rtune_close(rt);
-    datafile_close(&file);
+    target_close(&work.target);
+    rtune_close(work.rt);
+    for (int k = 0; k < INPUTS; k++)
+        datafile_close(&work.file[k]);
     return code;
 }

@@ -21,7 +21,7 @@ static const struct {
 } types[] = {
     {"i1", RTUNE_I8},  {"u1", RTUNE_U8},  {"i2", RTUNE_I16}, {"u2", RTUNE_U16},
     {"i4", RTUNE_I32}, {"u4", RTUNE_U32}, {"i8", RTUNE_I64}, {"u8", RTUNE_U64},
-    {"f2", RTUNE_F16}, {"f4", RTUNE_F32}, {"f8", RTUNE_F64},
+    {"f2", RTUNE_F16}, {"f4", RTUNE_F32}, {"f8", RTUNE_F64}, {"b1", RTUNE_U8},
 };
 
 struct reader {
@@ -105,7 +105,8 @@ static enum rtune_status read_descr(struct reader *r, struct npy_header *header)
         return RTUNE_OK;
     }
     return rtune_err_set(r->err, RTUNE_UNSUPPORTED,
-                         "element type %s (expected <f4, <f8, <i4 or <i8)", word);
+                         "element type %s (expected b1, i1 to i8, u1 to u8, f2, f4 or f8, as <f4)",
+                         word);
 }
 
 static enum rtune_status read_order(struct reader *r) {

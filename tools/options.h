@@ -34,6 +34,7 @@ struct cli_options {
     const char *db;
     const char *config;
     const char *output;
+    const char *scale;
     const char *man; /* help: hidden */
     uint32_t ops;    /* bit k: enum value k was named */
     uint32_t dtypes;

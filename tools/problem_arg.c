@@ -21,7 +21,7 @@ enum rtune_status problem_arg_one(const struct cli_options *opt, const enum rtun
     int op = 0, acc = 0, mode = 0, nan_rule = 0, cache = 0;
     int type = 0;
     if (dtype == NULL && opt->dtypes == 0)
-        TRY(rtune_err_set(err, RTUNE_SYNTAX, "--dtype: is needed (f32, f64, i32, i64)"));
+        TRY(rtune_err_set(err, RTUNE_SYNTAX, "--dtype: is needed (as f32, f16, i32 or u8)"));
     if (n == NULL && !opt->has_n)
         TRY(rtune_err_set(err, RTUNE_SYNTAX, "-n: is needed (the number of elements, as 2^20)"));
     TRY(one_name(opt->ops, RTUNE_SUM, "op", &op, err));

@@ -69,8 +69,10 @@ void serve_launch_json(struct json *json, const rtune *rt, const struct rtune_pr
     json_text(json, "finish", rtune_finish_name(config->finish));
     json_text(json, "map", rtune_map_name(config->map));
     json_u64(json, "occupancy", config->occupancy);
-    /* Axes that only one variant has; `cascaded` has none. */
+    /* What only one variant or finish has. */
     json_open(json, "extra", '{');
+    if (config->variant == RTUNE_BULK) json_u64(json, "stages", config->extra);
+    if (config->finish == RTUNE_FINISH_CLUSTER) json_u64(json, "cluster", config->extra);
     json_close(json, '}');
     json_known(json, "predicted_us", launch->predicted_us);
     (void)rtune_grid_print(&config->grid, text, sizeof text);

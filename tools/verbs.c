@@ -36,12 +36,12 @@ static const struct cli_verb verbs[] = {
      "to its "
      "answer.",
      false},
-    {"reduce", CLI_REDUCE, cmd_reduce, "FILE", 1, 1, "reduce a file with the served launch",
+    {"reduce", CLI_REDUCE, cmd_reduce, "FILE [FILE]", 1, 2, "reduce a file with the served launch",
      "FILE is a NumPy .npy file of any shape, or raw elements (then with --dtype); - is standard "
      "input. "
-     "Prints the value alone: an exact integer, or a float as %.17g. A file larger than the memory "
-     "of "
-     "the device is reduced in pieces.",
+     "Prints the value alone: an exact integer, or a float as %.17g; value and index for argmin and "
+     "argmax, both for minmax, the integer before it is divided by the scale for mode fixed. dot "
+     "takes two files. A file larger than the memory of the device is reduced in pieces.",
      false},
     {"export", CLI_EXPORT, cmd_export, "", 0, 0, "write stored winners as a YAML profile",
      "Writes the winners of one device (--device), or of every device in the store. A device of "

@@ -20,6 +20,100 @@ $ reduce-tune reduce d.npy --device cpu --op min
 > 0.30000000000000004
 > -9223372036854775808
 
+== types: every one that NumPy has, bool as bytes
+$ for d in '|i1' '|u1' '<i2' '<u2' '<i4' '<u4' '<i8' '<u8' '<f2' '<f4' '<f8' '|b1'; do
+$ mknpy y.npy 1 0 1 1 descr="$d"; reduce-tune reduce y.npy --device cpu; done | uniq -c | sed 's/^ *//'
+$ printf '\200?\000@\000\300' | reduce-tune reduce - --dtype bf16 --device cpu
+$ mknpy h.npy 0.1 65504 descr='<f2'
+$ for a in wide native; do reduce-tune reduce h.npy --acc $a --device cpu; done
+$ reduce-tune reduce h.npy --op min --device cpu
+> 12 3
+> 1
+> 65504.1015625
+> 65504
+> 0.0999755859375
+
+== ops: each prints what it has
+$ mknpy o.npy 3 -5 0 -5 9 descr='<i4'; mknpy q.npy 1 2 3 4 5 descr='<i4'
+$ for op in sum sumsq asum prod min max minmax argmin argmax any all count_nonzero band bor bxor; do
+$ echo "$op $(reduce-tune reduce o.npy --op $op --device cpu)"; done
+$ reduce-tune reduce o.npy q.npy --op dot --device cpu
+$ reduce-tune reduce o.npy --op argmax --device cpu --json | json-get value index op
+$ reduce-tune reduce o.npy --op minmax --device cpu --json | json-get min max op
+> sum 2
+> sumsq 140
+> asum 22
+> prod 0
+> min -5
+> max 9
+> minmax -5 9
+> argmin -5 1
+> argmax 9 4
+> any 1
+> all 0
+> count_nonzero 4
+> band 0
+> bor -5
+> bxor 10
+> 18
+> 9 4 argmax
+> -5 9 minmax
+
+== two-files: for dot alone, and alike
+$ reduce-tune reduce o.npy q.npy --device cpu
+$ reduce-tune reduce o.npy --op dot --device cpu
+$ mknpy p.npy 1 2 descr='<i4'; reduce-tune reduce o.npy p.npy --op dot --device cpu
+$ reduce-tune reduce o.npy a.npy --op dot --device cpu
+! reduce-tune: --op sum: takes one file
+! Try 'reduce-tune help reduce'.
+! reduce-tune: --op dot: takes two files
+! Try 'reduce-tune help reduce'.
+! reduce-tune: o.npy and p.npy: not equally many elements of one type
+! reduce-tune: o.npy and a.npy: not equally many elements of one type
+? 1
+
+== modes: kahan, reproducible; fixed as an integer, with a word about what did not fit
+$ mknpy k.npy 1 1e30 1 -1e30 descr='<f8'; mknpy x.npy 0.25 nan 1e30 -1 descr='<f8'; mknpy w.npy 0.5 1.5 2.5
+$ for m in plain kahan reproducible; do reduce-tune reduce k.npy --mode $m --device cpu; done
+$ reduce-tune reduce w.npy --mode fixed --device cpu
+$ reduce-tune reduce w.npy --mode fixed --scale 10 --device cpu
+$ reduce-tune reduce x.npy -n 2 --mode fixed --scale 4 --device cpu
+$ reduce-tune reduce x.npy --mode fixed --device cpu --json 2> err | json-get value flags; cat err
+$ for s in 0 nan x 1e400; do reduce-tune reduce w.npy --mode fixed --scale $s --device cpu 2>&1 | sed -n 1p; done
+> 0
+> 2
+> 2
+> 4
+> 45
+> 1
+> 9223372036854775806 3
+> reduce-tune: warning: x.npy: some terms x scale are beyond 64 bits and count as the nearest integer, and some are NaN and count as 0
+> reduce-tune: --scale: 0 is no scale
+> reduce-tune: --scale: *
+> reduce-tune: --scale: *
+> reduce-tune: --scale: *
+! reduce-tune: warning: x.npy: some terms are NaN and count as 0
+
+== pieces-of-every-op: the same as the whole, the first extreme and the first NaN too
+$ mknpy g.npy 4 -7 9 9 -7 0 2 nan 9 nan 1 descr='<f4'; mknpy j.npy 200 7 255 0 7 255 0 descr='|u1'
+$ for f in g j; do for n in propagate ignore; do
+$ for op in sum asum sumsq prod min max minmax argmin argmax any all count_nonzero; do
+$ for c in 1 2 3 5 100; do echo "$f $n $op $(reduce-tune reduce $f.npy --op $op --nan $n --chunk $c --device cpu)"; done; done; done; done | sort -u > out
+$ wc -l < out; grep arg out; reduce-tune reduce j.npy j.npy --op dot --chunk 2 --device cpu
+> 48
+> g ignore argmax 9 2
+> g ignore argmin -7 1
+> g propagate argmax nan 7
+> g propagate argmin nan 7
+> j ignore argmax 255 2
+> j ignore argmin 0 3
+> j propagate argmax 255 2
+> j propagate argmin 0 3
+> 170148
+$ reduce-tune reduce w.npy --mode reproducible --chunk 2 --device cpu
+! reduce-tune: mode reproducible: the elements do not fit on the device at once, and in pieces the bits would be others (give a larger --chunk, or another device or mode)
+? 1
+
 == special: NaN, infinities and signed zero
 $ mknpy n.npy 1 nan 2; mknpy z.npy 0 -0.0; mknpy i.npy inf 1
 $ reduce-tune reduce n.npy --op max --device cpu
@@ -135,19 +229,17 @@ $ mknpy b.npy 1 2 descr='>f4'; reduce-tune reduce b.npy --device cpu
 ? 1
 
 == other-types: named
-$ for d in '|b1' '<c8' '<U3' '|f4' 'f4' '' '<M8[ns]'; do
+$ for d in '|b8' '<c8' '<U3' '|f4' 'f4' '' '<M8[ns]'; do
 $ mknpy t.npy 1 descr="$d"; reduce-tune reduce t.npy --device cpu; done
 $ mknpy t.npy header="{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }" 1; reduce-tune reduce t.npy --device cpu
-$ mknpy t.npy 1 descr='<u4'; reduce-tune reduce t.npy --device cpu
-! reduce-tune: t.npy: element type |b1 (expected <f4, <f8, <i4 or <i8)
-! reduce-tune: t.npy: element type <c8 (expected <f4, <f8, <i4 or <i8)
-! reduce-tune: t.npy: element type <U3 (expected <f4, <f8, <i4 or <i8)
-! reduce-tune: t.npy: element type |f4 (expected <f4, <f8, <i4 or <i8)
-! reduce-tune: t.npy: element type f4 (expected <f4, <f8, <i4 or <i8)
-! reduce-tune: t.npy: element type  (expected <f4, <f8, <i4 or <i8)
-! reduce-tune: t.npy: element type <M8[ns] (expected <f4, <f8, <i4 or <i8)
+! reduce-tune: t.npy: element type |b8 (expected b1, i1 to i8, u1 to u8, f2, f4 or f8, as <f4)
+! reduce-tune: t.npy: element type <c8 (expected b1, i1 to i8, u1 to u8, f2, f4 or f8, as <f4)
+! reduce-tune: t.npy: element type <U3 (expected b1, i1 to i8, u1 to u8, f2, f4 or f8, as <f4)
+! reduce-tune: t.npy: element type |f4 (expected b1, i1 to i8, u1 to u8, f2, f4 or f8, as <f4)
+! reduce-tune: t.npy: element type f4 (expected b1, i1 to i8, u1 to u8, f2, f4 or f8, as <f4)
+! reduce-tune: t.npy: element type  (expected b1, i1 to i8, u1 to u8, f2, f4 or f8, as <f4)
+! reduce-tune: t.npy: element type <M8[ns] (expected b1, i1 to i8, u1 to u8, f2, f4 or f8, as <f4)
 ! reduce-tune: t.npy: a structured element type (save one field by itself)
-! reduce-tune: sum of u32: this version has no kernels for it (use one of i32, i64, f32, f64)
 ? 1
 
 == truncated-and-trailing: both sizes are told

@@ -136,7 +136,7 @@ $ reduce-tune import a b c d e
 
 == missing-argument
 $ reduce-tune reduce --op sum
-! reduce-tune: reduce: needs FILE
+! reduce-tune: reduce: needs FILE [FILE]
 ! Try 'reduce-tune help reduce'.
 ? 2
 
@@ -191,30 +191,30 @@ $ reduce-tune lookup --device cpu --dtype f32 -n 5 --nan propagate,ignore
 ! Try 'reduce-tune help lookup'.
 ? 2
 
-== unsupported-op: known, but without kernels in this version
-$ reduce-tune --device cpu --ops dot
-$ reduce-tune lookup --device cpu --op argmax --dtype f32 -n 10
-! reduce-tune: dot: this version has no kernels for it (use one of *)
+== unsupported-mode: known, but not for this op
+$ reduce-tune --device cpu --ops min --mode fixed
+$ reduce-tune lookup --device cpu --op argmax --mode kahan --dtype f32 -n 10
+! reduce-tune: min in mode fixed: not defined (use plain)
 ! Try 'reduce-tune help tune'.
-! reduce-tune: argmax: this version has no kernels for it (use one of *)
+! reduce-tune: argmax in mode kahan: not defined (use plain)
 ! Try 'reduce-tune help lookup'.
 ? 2
 
 == unsupported-pair
-$ reduce-tune --device cpu --ops sum --dtypes bf16
-! reduce-tune: sum of bf16: this version has no kernels for it (use one of *)
+$ reduce-tune --device cpu --ops bxor --dtypes bf16
+! reduce-tune: bxor of bf16: not defined (use one of i8, u8, i16, u16, i32, u32, i64, u64)
 ! Try 'reduce-tune help tune'.
 ? 2
 
 == unsupported-in-company: a name that is in no problem is told, whatever else is given
-$ reduce-tune --device cpu --ops sum,dot
-$ reduce-tune --device cpu --dtypes f32,f16
-$ reduce-tune --device cpu --mode kahan
-! reduce-tune: dot: this version has no kernels for it (use one of *)
+$ reduce-tune --device cpu --ops sum,band --dtypes f32
+$ reduce-tune --device cpu --dtypes f32,i32 --mode kahan
+$ reduce-tune --device cpu --ops prod --mode plain,kahan
+! reduce-tune: band of f32: not defined (use one of *)
 ! Try 'reduce-tune help tune'.
-! reduce-tune: sum of f16: this version has no kernels for it (use one of *)
+! reduce-tune: sum of i32 in mode kahan: it is for floats (use plain, or one of f16, bf16, f32, f64)
 ! Try 'reduce-tune help tune'.
-! reduce-tune: sum in mode kahan: this version has no kernels for it (use one of plain)
+! reduce-tune: prod in mode kahan: not defined (use plain)
 ! Try 'reduce-tune help tune'.
 ? 2
 
@@ -227,7 +227,7 @@ $ reduce-tune --device cpu --sizes 2^41
 == lookup-needs-dtype-and-n
 $ reduce-tune lookup --device cpu -n 5
 $ reduce-tune lookup --device cpu --dtype f32
-! reduce-tune: --dtype: is needed (f32, f64, i32, i64)
+! reduce-tune: --dtype: is needed (as f32, f16, i32 or u8)
 ! Try 'reduce-tune help lookup'.
 ! reduce-tune: -n: is needed (the number of elements, as 2^20)
 ! Try 'reduce-tune help lookup'.
