@@ -8,7 +8,7 @@
 #include "kernels/cpu/cpu_int.h"
 
 #include <string.h>
-#if RTUNE_CPU_X86
+#if RTUNE_CPU_X86 && defined(__clang__)
 #include <cpuid.h>
 #endif
 
@@ -36,10 +36,15 @@ const char *rtune_isa_name(enum rtune_isa isa) {
 }
 
 #if RTUNE_CPU_X86
-/* Conversion of halves and fused multiplication: not every compiler has a name for them. */
+/* Conversion of halves and fused multiplication. Not every compiler has a name for the first, and
+ * to ask the processor each time takes long on virtual machines. */
 static bool has_f16c_and_fma(void) {
+#if defined(__clang__)
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C) && (c & bit_FMA);
+#else
+    return __builtin_cpu_supports("f16c") && __builtin_cpu_supports("fma");
+#endif
 }
 #endif
 

@@ -52,9 +52,6 @@ SIMD_VECTOR(uint8_t, simd_u8);
 SIMD_VECTOR(uint16_t, simd_u16);
 SIMD_VECTOR(uint32_t, simd_u32);
 SIMD_VECTOR(uint64_t, simd_u64);
-/* Half a register: what widens to a whole one. */
-typedef float simd_half_f32 __attribute__((vector_size(SIMD_BYTES / 2)));
-typedef uint16_t simd_half_u16 __attribute__((vector_size(SIMD_BYTES / 2)));
 
 /* Memory is asked for this far ahead of the loads: about what arrives from main memory during one
  * access of it; hardware prefetchers alone stop at the end of a page. Nothing faults, so there is
@@ -169,9 +166,34 @@ enum { SIMD_AHEAD = 4096 };
 /* GET_from_to: declare x, a register of the elements at p in their order, widened exactly. */
 #define SIMD_GET_f32_f32(x, p) SIMD_LOAD(simd_f32, x, p)
 #define SIMD_GET_f64_f64(x, p) SIMD_LOAD(simd_f64, x, p)
+#if SIMD_AVX2 || SIMD_SSE2
+#define SIMD_LOAD_8(x, p)                                                                          \
+    uint64_t x##b_;                                                                                \
+    memcpy(&x##b_, p, sizeof x##b_);                                                               \
+    __m128i x = _mm_cvtsi64_si128((long long)x##b_);                                               \
+    SIMD_LOADED(x)
+#endif
+#if SIMD_AVX512
+#define SIMD_GET_U16(x, p)                                                                         \
+    SIMD_LOAD(__m256i, x##h_, p);                                                                  \
+    const simd_u32 x = (simd_u32)_mm512_cvtepu16_epi32(x##h_)
+#elif SIMD_AVX2
+#define SIMD_GET_U16(x, p)                                                                         \
+    SIMD_LOAD(__m128i, x##h_, p);                                                                  \
+    const simd_u32 x = (simd_u32)_mm256_cvtepu16_epi32(x##h_)
+#elif SIMD_SSE2
+#define SIMD_GET_U16(x, p)                                                                         \
+    SIMD_LOAD_8(x##h_, p);                                                                         \
+    const simd_u32 x = (simd_u32)_mm_unpacklo_epi16(x##h_, _mm_setzero_si128())
+#else
+#define SIMD_GET_U16(x, p)                                                                         \
+    uint16_t x##h_ __attribute__((vector_size(SIMD_BYTES / 2)));                                   \
+    memcpy(&x##h_, p, sizeof x##h_);                                                               \
+    const simd_u32 x = __builtin_convertvector(x##h_, simd_u32)
+#endif
 #define SIMD_GET_bf16_f32(x, p)                                                                    \
-    SIMD_LOAD(simd_half_u16, x##h_, p);                                                            \
-    const simd_f32 x = (simd_f32)(__builtin_convertvector(x##h_, simd_u32) << 16)
+    SIMD_GET_U16(x##w_, p);                                                                        \
+    const simd_f32 x = (simd_f32)(x##w_ << 16)
 #if SIMD_AVX512
 #define SIMD_GET_f16_f32(x, p)                                                                     \
     SIMD_LOAD(__m256i, x##h_, p);                                                                  \
@@ -187,11 +209,6 @@ enum { SIMD_AHEAD = 4096 };
     const __m256i x##s_ = _mm256_slli_epi32(_mm256_cvtepu16_epi32(x##h_), 16);                     \
     const simd_f64 x = (simd_f64)_mm512_cvtps_pd(_mm256_castsi256_ps(x##s_))
 #elif SIMD_AVX2
-#define SIMD_LOAD_8(x, p)                                                                          \
-    uint64_t x##b_;                                                                                \
-    memcpy(&x##b_, p, sizeof x##b_);                                                               \
-    __m128i x = _mm_cvtsi64_si128((long long)x##b_);                                               \
-    SIMD_LOADED(x)
 #define SIMD_GET_f16_f32(x, p)                                                                     \
     SIMD_LOAD(__m128i, x##h_, p);                                                                  \
     const simd_f32 x = (simd_f32)_mm256_cvtph_ps(x##h_)
@@ -209,8 +226,7 @@ enum { SIMD_AHEAD = 4096 };
 /* Exponent and fraction moved to their places and scaled by 2^112, with a correct exponent where
  * that of the half is all ones. */
 #define SIMD_GET_f16_f32(x, p)                                                                     \
-    SIMD_LOAD(simd_half_u16, x##h_, p);                                                            \
-    const simd_u32 x##w_ = __builtin_convertvector(x##h_, simd_u32);                               \
+    SIMD_GET_U16(x##w_, p);                                                                        \
     const simd_u32 x##m_ = (x##w_ & 0x7fff) << 13;                                                 \
     const simd_u32 x##i_ = (simd_u32)((simd_i32)x##m_ > 0x0f7fffff) & 0x7f800000;                  \
     const simd_f32 x =                                                                             \
