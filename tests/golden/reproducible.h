@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reproducible.h: golden bits of mode reproducible (docs/REPRODUCIBLE.md), the same for every
+ * device, config and base address, and the arrays that they are of. C and C++; includers have the
+ * problem tables (kernels/kernels.h).
+ *
+ * Element i of the array with a seed is made of the bits z = rtune_rng_at(seed, i) of base/rng.h:
+ * the sign is bit 0, the exponent is -8 + bits 1 ... 4, and the fraction is the highest bits, as
+ * many as the type has. So no element is zero, subnormal or no number, and f16 has no rounding of
+ * its own. The second input of dot has the next seed.
+ */
+#ifndef RTUNE_TESTS_GOLDEN_REPRODUCIBLE_H
+#define RTUNE_TESTS_GOLDEN_REPRODUCIBLE_H
+
+#include "base/rng.h"
+#include "kernels/kernels.h"
+
+/* Bits of element i in a float type. */
+static inline uint64_t golden_element(enum rtune_dtype dtype, uint64_t seed, uint64_t i) {
+    const uint64_t z = rtune_rng_at(seed, i), sign = z & 1, exponent = z >> 1 & 15;
+    switch (dtype) {
+    case RTUNE_F16:
+        return sign << 15 | (15 - 8 + exponent) << 10 | z >> 54;
+    case RTUNE_BF16:
+        return sign << 15 | (127 - 8 + exponent) << 7 | z >> 57;
+    case RTUNE_F32:
+        return sign << 31 | (127 - 8 + exponent) << 23 | z >> 41;
+    default:
+        return sign << 63 | (1023 - 8 + exponent) << 52 | z >> 12;
+    }
+}
+
+/* The result of op over elements 0 ... n - 1, in f32 but for f64. */
+struct golden_row {
+    enum rtune_op op;
+    enum rtune_dtype dtype;
+    uint64_t n, seed, bits;
+};
+static const struct golden_row golden_rows[] = {
+    {RTUNE_SUM, RTUNE_F16, 1, 1100, UINT64_C(0x3ced6000)},
+    {RTUNE_SUM, RTUNE_F16, 129, 1110, UINT64_C(0x41fb7660)},
+    {RTUNE_SUM, RTUNE_F16, 1025, 1120, UINT64_C(0xc425d708)},
+    {RTUNE_SUM, RTUNE_F16, 4097, 1130, UINT64_C(0xc5cdd500)},
+    {RTUNE_SUM, RTUNE_F16, 12289, 1140, UINT64_C(0x45c3dd2f)},
+    {RTUNE_SUM, RTUNE_F16, 100003, 1150, UINT64_C(0x472c9efb)},
+    {RTUNE_SUM, RTUNE_BF16, 1, 1200, UINT64_C(0x3c580000)},
+    {RTUNE_SUM, RTUNE_BF16, 129, 1210, UINT64_C(0xc471ba0c)},
+    {RTUNE_SUM, RTUNE_BF16, 1025, 1220, UINT64_C(0x4415c138)},
+    {RTUNE_SUM, RTUNE_BF16, 4097, 1230, UINT64_C(0x4496b47b)},
+    {RTUNE_SUM, RTUNE_BF16, 12289, 1240, UINT64_C(0xc6059208)},
+    {RTUNE_SUM, RTUNE_BF16, 100003, 1250, UINT64_C(0xc611340b)},
+    {RTUNE_SUM, RTUNE_F32, 1, 1300, UINT64_C(0x3d562703)},
+    {RTUNE_SUM, RTUNE_F32, 129, 1310, UINT64_C(0x42f8f03e)},
+    {RTUNE_SUM, RTUNE_F32, 1025, 1320, UINT64_C(0xc5150514)},
+    {RTUNE_SUM, RTUNE_F32, 4097, 1330, UINT64_C(0x46027802)},
+    {RTUNE_SUM, RTUNE_F32, 12289, 1340, UINT64_C(0xc5444f06)},
+    {RTUNE_SUM, RTUNE_F32, 100003, 1350, UINT64_C(0x45f8b679)},
+    {RTUNE_SUM, RTUNE_F64, 1, 1400, UINT64_C(0xbf98cd9cf25f043a)},
+    {RTUNE_SUM, RTUNE_F64, 129, 1410, UINT64_C(0xc0803f1087acc2b6)},
+    {RTUNE_SUM, RTUNE_F64, 1025, 1420, UINT64_C(0x40910d9a7599da7c)},
+    {RTUNE_SUM, RTUNE_F64, 4097, 1430, UINT64_C(0x40a7ba0530a8aa68)},
+    {RTUNE_SUM, RTUNE_F64, 12289, 1440, UINT64_C(0xc0b2ecb77ab57eec)},
+    {RTUNE_SUM, RTUNE_F64, 100003, 1450, UINT64_C(0x40cf26aba88d2c76)},
+    {RTUNE_ASUM, RTUNE_F16, 1, 2100, UINT64_C(0x3d49e000)},
+    {RTUNE_ASUM, RTUNE_F16, 129, 2110, UINT64_C(0x45342b67)},
+    {RTUNE_ASUM, RTUNE_F16, 1025, 2120, UINT64_C(0x46d9011d)},
+    {RTUNE_ASUM, RTUNE_F16, 4097, 2130, UINT64_C(0x47c52c83)},
+    {RTUNE_ASUM, RTUNE_F16, 12289, 2140, UINT64_C(0x4892a935)},
+    {RTUNE_ASUM, RTUNE_F16, 100003, 2150, UINT64_C(0x4a12bdb3)},
+    {RTUNE_ASUM, RTUNE_BF16, 1, 2200, UINT64_C(0x42cf0000)},
+    {RTUNE_ASUM, RTUNE_BF16, 129, 2210, UINT64_C(0x45556ac8)},
+    {RTUNE_ASUM, RTUNE_BF16, 1025, 2220, UINT64_C(0x46c300cc)},
+    {RTUNE_ASUM, RTUNE_BF16, 4097, 2230, UINT64_C(0x47c58ce2)},
+    {RTUNE_ASUM, RTUNE_BF16, 12289, 2240, UINT64_C(0x488ef92a)},
+    {RTUNE_ASUM, RTUNE_BF16, 100003, 2250, UINT64_C(0x4a1210cf)},
+    {RTUNE_ASUM, RTUNE_F32, 1, 2300, UINT64_C(0x3e9e9d6c)},
+    {RTUNE_ASUM, RTUNE_F32, 129, 2310, UINT64_C(0x4522762a)},
+    {RTUNE_ASUM, RTUNE_F32, 1025, 2320, UINT64_C(0x46d0c730)},
+    {RTUNE_ASUM, RTUNE_F32, 4097, 2330, UINT64_C(0x47cb3e98)},
+    {RTUNE_ASUM, RTUNE_F32, 12289, 2340, UINT64_C(0x48900f84)},
+    {RTUNE_ASUM, RTUNE_F32, 100003, 2350, UINT64_C(0x4a131197)},
+    {RTUNE_ASUM, RTUNE_F64, 1, 2400, UINT64_C(0x402120981b4fb171)},
+    {RTUNE_ASUM, RTUNE_F64, 129, 2410, UINT64_C(0x40a7b73a2d5184a9)},
+    {RTUNE_ASUM, RTUNE_F64, 1025, 2420, UINT64_C(0x40d8de248ec4ac20)},
+    {RTUNE_ASUM, RTUNE_F64, 4097, 2430, UINT64_C(0x40f6f0fd8ce99377)},
+    {RTUNE_ASUM, RTUNE_F64, 12289, 2440, UINT64_C(0x4111e647be2d1907)},
+    {RTUNE_ASUM, RTUNE_F64, 100003, 2450, UINT64_C(0x4142753a7c8a28f1)},
+    {RTUNE_SUMSQ, RTUNE_F16, 1, 3100, UINT64_C(0x3bb1d688)},
+    {RTUNE_SUMSQ, RTUNE_F16, 129, 3110, UINT64_C(0x48bc6379)},
+    {RTUNE_SUMSQ, RTUNE_F16, 1025, 3120, UINT64_C(0x4a55463a)},
+    {RTUNE_SUMSQ, RTUNE_F16, 4097, 3130, UINT64_C(0x4b3d1fda)},
+    {RTUNE_SUMSQ, RTUNE_F16, 12289, 3140, UINT64_C(0x4c10f54b)},
+    {RTUNE_SUMSQ, RTUNE_F16, 100003, 3150, UINT64_C(0x4d99da17)},
+    {RTUNE_SUMSQ, RTUNE_BF16, 1, 3200, UINT64_C(0x451ab100)},
+    {RTUNE_SUMSQ, RTUNE_BF16, 129, 3210, UINT64_C(0x492c2f7c)},
+    {RTUNE_SUMSQ, RTUNE_BF16, 1025, 3220, UINT64_C(0x4a3c4af1)},
+    {RTUNE_SUMSQ, RTUNE_BF16, 4097, 3230, UINT64_C(0x4b4c0fa1)},
+    {RTUNE_SUMSQ, RTUNE_BF16, 12289, 3240, UINT64_C(0x4c105f84)},
+    {RTUNE_SUMSQ, RTUNE_BF16, 100003, 3250, UINT64_C(0x4d97b037)},
+    {RTUNE_SUMSQ, RTUNE_F32, 1, 3300, UINT64_C(0x47566392)},
+    {RTUNE_SUMSQ, RTUNE_F32, 129, 3310, UINT64_C(0x48b9bee6)},
+    {RTUNE_SUMSQ, RTUNE_F32, 1025, 3320, UINT64_C(0x4a42eb06)},
+    {RTUNE_SUMSQ, RTUNE_F32, 4097, 3330, UINT64_C(0x4b4bff73)},
+    {RTUNE_SUMSQ, RTUNE_F32, 12289, 3340, UINT64_C(0x4c1b8302)},
+    {RTUNE_SUMSQ, RTUNE_F32, 100003, 3350, UINT64_C(0x4d991031)},
+    {RTUNE_SUMSQ, RTUNE_F64, 1, 3400, UINT64_C(0x40972e7eb0fc2714)},
+    {RTUNE_SUMSQ, RTUNE_F64, 129, 3410, UINT64_C(0x411852ba06515674)},
+    {RTUNE_SUMSQ, RTUNE_F64, 1025, 3420, UINT64_C(0x414bcc10a8328412)},
+    {RTUNE_SUMSQ, RTUNE_F64, 4097, 3430, UINT64_C(0x4169074a8c7c2856)},
+    {RTUNE_SUMSQ, RTUNE_F64, 12289, 3440, UINT64_C(0x4182d18d8b28ffeb)},
+    {RTUNE_SUMSQ, RTUNE_F64, 100003, 3450, UINT64_C(0x41b3167ef1cdba06)},
+    {RTUNE_DOT, RTUNE_F16, 1, 4100, UINT64_C(0x3b88cce4)},
+    {RTUNE_DOT, RTUNE_F16, 129, 4110, UINT64_C(0xc52eecdc)},
+    {RTUNE_DOT, RTUNE_F16, 1025, 4120, UINT64_C(0xc7c4a1a6)},
+    {RTUNE_DOT, RTUNE_F16, 4097, 4130, UINT64_C(0xc843af81)},
+    {RTUNE_DOT, RTUNE_F16, 12289, 4140, UINT64_C(0x4803c04a)},
+    {RTUNE_DOT, RTUNE_F16, 100003, 4150, UINT64_C(0xc90042e7)},
+    {RTUNE_DOT, RTUNE_BF16, 1, 4200, UINT64_C(0x4209bb00)},
+    {RTUNE_DOT, RTUNE_BF16, 129, 4210, UINT64_C(0xc61f2f98)},
+    {RTUNE_DOT, RTUNE_BF16, 1025, 4220, UINT64_C(0xc6b33da6)},
+    {RTUNE_DOT, RTUNE_BF16, 4097, 4230, UINT64_C(0xc8b4834a)},
+    {RTUNE_DOT, RTUNE_BF16, 12289, 4240, UINT64_C(0xc768ccf4)},
+    {RTUNE_DOT, RTUNE_BF16, 100003, 4250, UINT64_C(0xc8e7742b)},
+    {RTUNE_DOT, RTUNE_F32, 1, 4300, UINT64_C(0x402e6dd3)},
+    {RTUNE_DOT, RTUNE_F32, 129, 4310, UINT64_C(0xc7931c73)},
+    {RTUNE_DOT, RTUNE_F32, 1025, 4320, UINT64_C(0x47c16ae6)},
+    {RTUNE_DOT, RTUNE_F32, 4097, 4330, UINT64_C(0x46985d50)},
+    {RTUNE_DOT, RTUNE_F32, 12289, 4340, UINT64_C(0x46f52700)},
+    {RTUNE_DOT, RTUNE_F32, 100003, 4350, UINT64_C(0x499d7d33)},
+    {RTUNE_DOT, RTUNE_F64, 1, 4400, UINT64_C(0x3f9f0674e2968672)},
+    {RTUNE_DOT, RTUNE_F64, 129, 4410, UINT64_C(0x40ecda1a0ba50f74)},
+    {RTUNE_DOT, RTUNE_F64, 1025, 4420, UINT64_C(0xc0f7186806318f00)},
+    {RTUNE_DOT, RTUNE_F64, 4097, 4430, UINT64_C(0xc1057b34747d581e)},
+    {RTUNE_DOT, RTUNE_F64, 12289, 4440, UINT64_C(0xc1046eb920560e5e)},
+    {RTUNE_DOT, RTUNE_F64, 100003, 4450, UINT64_C(0xc13b7ad3fcb40f4f)},
+};
+enum { GOLDEN_ROWS = sizeof golden_rows / sizeof golden_rows[0], GOLDEN_N_MAX = 100003 };
+
+#endif /* RTUNE_TESTS_GOLDEN_REPRODUCIBLE_H */
