@@ -42,46 +42,72 @@ static void test_unsupported_problems_say_what_is(void **state) {
     struct rtune_problem p = RTUNE_PROBLEM(RTUNE_BAND, RTUNE_F32, 10);
     expect_refused(&p, RTUNE_UNSUPPORTED, "band of f32: not defined (use one of i8, u8,");
     p = RTUNE_PROBLEM(RTUNE_ARGMAX, RTUNE_F32, 10);
-    expect_refused(&p, RTUNE_UNSUPPORTED,
-                   "argmax: this version has no kernels for it (use one of sum, ");
-    p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F16, 10);
-    expect_refused(&p, RTUNE_UNSUPPORTED, "(use one of i32, i64, f32, f64)");
-    p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 10);
+    assert_int_equal(rtune_problem_check(&p, NULL), RTUNE_OK);
     p.mode = RTUNE_KAHAN;
+    expect_refused(&p, RTUNE_UNSUPPORTED, "argmax in mode kahan: not defined (use plain)");
+    p.mode = RTUNE_PLAIN;
+    p.flags = RTUNE_ACCUMULATE;
+    expect_refused(&p, RTUNE_UNSUPPORTED, "argmax: an index cannot be accumulated");
+    p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 10);
+    p.mode = RTUNE_FIXED;
+    expect_refused(&p, RTUNE_UNSUPPORTED, "(use plain, or one of f16, bf16, f32, f64)");
+    p.dtype = RTUNE_F16;
+    p.acc = RTUNE_NATIVE;
+    assert_int_equal(rtune_problem_check(&p, NULL), RTUNE_OK); /* its result is what it is */
+    p.mode = RTUNE_REPRODUCIBLE;
     expect_refused(&p, RTUNE_UNSUPPORTED,
-                   "sum in mode kahan: this version has no kernels for it (use one "
-                   "of plain)");
+                   "sum of f16 in mode reproducible: its result is f32 (use acc wide)");
+    p.dtype = RTUNE_F32; /* where both are one */
+    assert_int_equal(rtune_problem_check(&p, NULL), RTUNE_OK);
 }
 
-/* The problems that have kernels today, by name: adding one is a visible change here. */
+/* How many kinds of problems each op has: dtypes x results that differ x NaN rules that matter, and
+ * for sums of floats the modes. One more or less is a visible change here. */
 static void test_problems_with_kernels(void **state) {
     (void)state;
-    static const char *const known[] = {
-        "sum,i32,wide,plain,propagate,cold,n=0",    "sum,i32,native,plain,propagate,cold,n=0",
-        "sum,i64,wide,plain,propagate,cold,n=0",    "sum,f32,wide,plain,propagate,cold,n=0",
-        "sum,f64,wide,plain,propagate,cold,n=0",    "prod,i32,wide,plain,propagate,cold,n=0",
-        "prod,i32,native,plain,propagate,cold,n=0", "prod,i64,wide,plain,propagate,cold,n=0",
-        "prod,f32,wide,plain,propagate,cold,n=0",   "prod,f64,wide,plain,propagate,cold,n=0",
-        "min,i32,wide,plain,propagate,cold,n=0",    "min,i64,wide,plain,propagate,cold,n=0",
-        "min,f32,wide,plain,propagate,cold,n=0",    "min,f32,wide,plain,ignore,cold,n=0",
-        "min,f64,wide,plain,propagate,cold,n=0",    "min,f64,wide,plain,ignore,cold,n=0",
-        "max,i32,wide,plain,propagate,cold,n=0",    "max,i64,wide,plain,propagate,cold,n=0",
-        "max,f32,wide,plain,propagate,cold,n=0",    "max,f32,wide,plain,ignore,cold,n=0",
-        "max,f64,wide,plain,propagate,cold,n=0",    "max,f64,wide,plain,ignore,cold,n=0",
+    static const size_t known[RTUNE_OP_COUNT] = {
+        [RTUNE_SUM] = 32,    [RTUNE_SUMSQ] = 33,  [RTUNE_ASUM] = 33, [RTUNE_DOT] = 32,
+        [RTUNE_PROD] = 20,   [RTUNE_MIN] = 16,    [RTUNE_MAX] = 16,  [RTUNE_MINMAX] = 16,
+        [RTUNE_ARGMIN] = 16, [RTUNE_ARGMAX] = 16, [RTUNE_ANY] = 12,  [RTUNE_ALL] = 12,
+        [RTUNE_BAND] = 8,    [RTUNE_BOR] = 8,     [RTUNE_BXOR] = 8,  [RTUNE_COUNT_NONZERO] = 12,
     };
-    const size_t count = sizeof known / sizeof known[0];
+    size_t found[RTUNE_OP_COUNT] = {0}, count = 0;
     struct rtune_problem p, before;
-    for (size_t k = 0; k < count; k++) {
-        char text[128];
-        assert_true(rtune_problem_at(k, &p));
+    for (; rtune_problem_at(count, &p); count++) {
+        const struct rtune_problem canonical = rtune_problem_canonical(&p);
         assert_int_equal(rtune_problem_check(&p, NULL), RTUNE_OK);
-        assert_int_equal(rtune_problem_print(&p, text, sizeof text), strlen(known[k]));
-        assert_string_equal(text, known[k]);
-        if (k > 0) assert_true(rtune_problem_compare(&before, &p) < 0);
+        assert_true(rtune_problem_same_kind(&p, &canonical));
+        assert_int_equal(p.n, 0);
+        assert_int_equal(p.cache, RTUNE_COLD);
+        if (count > 0) assert_true(rtune_problem_compare(&before, &p) < 0);
+        found[p.op]++;
         before = p;
     }
+    for (int op = 0; op < RTUNE_OP_COUNT; op++)
+        if (found[op] != known[op])
+            fail_msg("%s: %zu kinds, not %zu", rtune_op_name((enum rtune_op)op), found[op],
+                     known[op]);
     assert_false(rtune_problem_at(count, &p));
     assert_false(rtune_problem_at(SIZE_MAX, &p));
+}
+
+static void test_names_of_problems(void **state) {
+    (void)state;
+    static const struct {
+        size_t k;
+        const char *text;
+    } known[] = {
+        {0, "sum,i8,wide,plain,propagate,cold,n=0"},
+        {1, "sum,i8,native,plain,propagate,cold,n=0"},
+        {289, "bxor,u64,wide,plain,propagate,cold,n=0"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        struct rtune_problem p;
+        char text[128];
+        assert_true(rtune_problem_at(known[i].k, &p));
+        assert_int_equal(rtune_problem_print(&p, text, sizeof text), strlen(known[i].text));
+        assert_string_equal(text, known[i].text);
+    }
 }
 
 static void test_printing_is_bounded(void **state) {
@@ -131,6 +157,11 @@ static void test_result_types(void **state) {
     assert_int_equal(size_of(RTUNE_SUM, RTUNE_I8, RTUNE_NATIVE), 1);
     assert_int_equal(size_of(RTUNE_MINMAX, RTUNE_I16, RTUNE_WIDE), 4);
     assert_int_equal(size_of(RTUNE_ARGMAX, RTUNE_I8, RTUNE_WIDE), 16);
+    assert_int_equal(size_of(RTUNE_MINMAX, RTUNE_F64, RTUNE_WIDE), 16);
+    struct rtune_problem fixed = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F16, 1);
+    fixed.mode = RTUNE_FIXED;
+    assert_int_equal(rtune_result_size(&fixed), sizeof(struct rtune_fixed));
+    assert_int_equal(rtune_result_dtype(&fixed), RTUNE_I64);
     assert_int_equal(size_of(RTUNE_ALL, RTUNE_F16, RTUNE_WIDE), 4);
     assert_int_equal(size_of(RTUNE_BXOR, RTUNE_F32, RTUNE_WIDE), 0);
     assert_int_equal(size_of(RTUNE_OP_COUNT, RTUNE_F32, RTUNE_WIDE), 0);
@@ -244,6 +275,7 @@ int main(void) {
         cmocka_unit_test(test_broken_problems_are_invalid),
         cmocka_unit_test(test_unsupported_problems_say_what_is),
         cmocka_unit_test(test_problems_with_kernels),
+        cmocka_unit_test(test_names_of_problems),
         cmocka_unit_test(test_printing_is_bounded),
         cmocka_unit_test(test_result_types),
         cmocka_unit_test(test_A33_empty_input),
