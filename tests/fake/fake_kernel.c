@@ -96,6 +96,17 @@ static bool take_extra(const char *text, struct fake_shape *shape) {
     return *text == '\0';
 }
 
+static size_t element_bytes(enum rtune_dtype dtype) {
+    static const size_t bytes[RTUNE_DTYPE_COUNT] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
+    return bytes[dtype];
+}
+
+/* A signed type's kernel may say that its result is unsigned, since the bits are the same. */
+static bool is_native(enum rtune_dtype dtype, enum rtune_dtype result) {
+    return element_bytes(dtype) == element_bytes(result) &&
+           (dtype >= RTUNE_F16) == (result >= RTUNE_F16);
+}
+
 /* rtune_<op>[_<mode>|_ignore]_<type of elements>_<type of the result>_b<block>_v<vectors>_<load>_
  * <finish>_<map>_o<occupancy>[_<variant><extra>] */
 static bool parse_reduction(const char *text, struct fake_shape *shape) {
@@ -113,7 +124,7 @@ static bool parse_reduction(const char *text, struct fake_shape *shape) {
     shape->op = (enum rtune_op)op;
     shape->dtype = (enum rtune_dtype)dtype;
     shape->result = (enum rtune_dtype)result;
-    shape->acc = result == dtype ? RTUNE_NATIVE : RTUNE_WIDE;
+    shape->acc = is_native(shape->dtype, shape->result) ? RTUNE_NATIVE : RTUNE_WIDE;
     shape->mode = mode < 0 ? RTUNE_PLAIN : (enum rtune_mode)mode;
     shape->nan_rule = nan_rule < 0 ? RTUNE_NAN_PROPAGATE : (enum rtune_nan)nan_rule;
     shape->block = (unsigned)block;
@@ -145,11 +156,6 @@ bool fake_shape_parse(const char *name, struct fake_shape *shape) {
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
-
-static size_t element_bytes(enum rtune_dtype dtype) {
-    static const size_t bytes[RTUNE_DTYPE_COUNT] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
-    return bytes[dtype];
-}
 
 static const char *argument_problem(const struct fake_context *context,
                                     const struct fake_shape *shape,

@@ -162,11 +162,11 @@ static void test_faults(void **state) {
         const char *faults;
         enum rtune_reason reason;
     } cases[] = {
-        {"trap=f32_wide_plain_propagate_b128_v1_plain_slots", RTUNE_REASON_RUNTIME},
-        {"hang=f32_wide_plain_propagate_b128_v1_plain_slots", RTUNE_REASON_TIMEOUT},
-        {"wrong=f32_wide_plain_propagate_b128_v1_plain_slots", RTUNE_REASON_CORRECTNESS},
-        {"skip=f32_wide_plain_propagate_b128_v1_plain_slots", RTUNE_REASON_CORRECTNESS},
-        {"absent=f32_wide_plain_propagate_b128_v1_plain_slots", RTUNE_REASON_COMPILE},
+        {"trap=sum_f32_f32_b128_v1_plain_slots", RTUNE_REASON_RUNTIME},
+        {"hang=sum_f32_f32_b128_v1_plain_slots", RTUNE_REASON_TIMEOUT},
+        {"wrong=sum_f32_f32_b128_v1_plain_slots", RTUNE_REASON_CORRECTNESS},
+        {"skip=sum_f32_f32_b128_v1_plain_slots", RTUNE_REASON_CORRECTNESS},
+        {"absent=sum_f32_f32_b128_v1_plain_slots", RTUNE_REASON_COMPILE},
     };
     struct rtune_config before[2];
     f.options.problems = kinds + 1;
@@ -192,7 +192,7 @@ static void test_faults(void **state) {
 static void test_all_wrong(void **state) {
     (void)state;
     struct rtune_error err;
-    setenv("RTUNE_FAKE_FAULTS", "wrong=_i64_", 1);
+    setenv("RTUNE_FAKE_FAULTS", "wrong=_u64_", 1);
     hide_nvrtc = true;
     assert_int_equal(tune_run(&f, &err), RTUNE_DEVICE);
     assert_non_null(strstr(err.message, "i64"));
@@ -221,6 +221,27 @@ static void test_without_nvrtc(void **state) {
         assert_true(rtune_config_same_instance(&w->config, &standard));
         assert_string_equal(w->cubin, "");
     }
+}
+
+/* Every op, dtype, acc, mode and NaN rule can be verified and measured, and none of it fails. */
+static void test_every_problem(void **state) {
+    (void)state;
+    enum { MOST = 512 };
+    static struct rtune_problem all[MOST];
+    static const uint64_t few[] = {1, 1000};
+    size_t count = 0;
+    while (count < MOST && rtune_problem_at(count, &all[count]))
+        count++;
+    assert_true(count > 250 && count < MOST);
+    hide_nvrtc = true;
+    f.options.problems = all;
+    f.options.problem_count = count;
+    f.options.sizes = few;
+    f.options.size_count = 2;
+    f.options.effort = RTUNE_EFFORT_QUICK;
+    run();
+    assert_int_equal(sum_of_failures(), f.told.failures[RTUNE_REASON_CONSTRAINTS]);
+    assert_int_equal(f.table.winner_count, 2 * count);
 }
 
 /* Tiny sizes, noise, ten sessions: one winner each (D11). */
@@ -293,6 +314,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_faults, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_all_wrong, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_without_nvrtc, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_every_problem, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stable, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cache_states, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_device, set_up, tear_down),
