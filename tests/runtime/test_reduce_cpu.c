@@ -82,6 +82,29 @@ static void test_empty(void **state) {
         assert_int_equal(out[k], 0xab);
 }
 
+/* The same for every problem, into bytes of which none after the result is touched. */
+static void test_every_empty(void **state) {
+    (void)state;
+    struct rtune_problem p;
+    for (size_t k = 0; rtune_problem_at(k, &p); k++) {
+        unsigned char out[32], want[32];
+        struct rtune_args a = RTUNE_ARGS(NULL, out);
+        const bool has_value = !(p.op >= RTUNE_MIN && p.op <= RTUNE_ARGMAX);
+        memset(out, 0xab, sizeof out);
+        memset(want, 0xab, sizeof want);
+        p.flags = has_value ? RTUNE_ACCUMULATE : 0; /* nothing is added to what is there */
+        assert_int_equal(rtune_reduce(rt, &p, &a, NULL, NULL), has_value ? RTUNE_OK : RTUNE_EMPTY);
+        assert_memory_equal(out, want, sizeof out);
+        if (!has_value) continue;
+        p.flags = 0;
+        memset(want, p.op == RTUNE_BAND ? 0xff : 0, rtune_result_size(&p));
+        if (p.op == RTUNE_ALL) want[0] = 1;
+        if (p.op == RTUNE_PROD) assert_int_equal(rtune_identity(&p, want, NULL), RTUNE_OK);
+        assert_int_equal(rtune_reduce(rt, &p, &a, NULL, NULL), RTUNE_OK);
+        assert_memory_equal(out, want, sizeof out);
+    }
+}
+
 static void test_accumulate(void **state) {
     (void)state;
     const int64_t in[] = {1, 2, 3};
@@ -146,8 +169,12 @@ static void test_arguments(void **state) {
     check_refused(p, a, RTUNE_INVALID, "struct_size");
     p = f32, p.flags = 1u << 9;
     check_refused(p, a, RTUNE_INVALID, "flag");
-    p = f32, p.op = RTUNE_DOT, a.in2 = in;
-    check_refused(p, a, RTUNE_UNSUPPORTED, "");
+    p = f32, p.op = RTUNE_DOT;
+    check_refused(p, good, RTUNE_INVALID, "in2 is NULL");
+    a = good, a.in2 = in + 2;
+    check_refused(p, a, RTUNE_INVALID, "in2: ");
+    p = f32, p.op = RTUNE_MAX, p.mode = RTUNE_KAHAN;
+    check_refused(p, good, RTUNE_UNSUPPORTED, "max in mode kahan");
     p = f32, p.op = (enum rtune_op)77;
     check_refused(p, good, RTUNE_INVALID, "");
     assert_memory_equal(out, untouched, sizeof out);
@@ -270,7 +297,7 @@ int main(void) {
         cmocka_unit_test(test_accumulate),      cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_prepare),         cmocka_unit_test(test_plan),
         cmocka_unit_test(test_tuned_instances), cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_open_arguments),
+        cmocka_unit_test(test_open_arguments),  cmocka_unit_test(test_every_empty),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }
