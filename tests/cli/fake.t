@@ -52,7 +52,7 @@ $ reduce-tune --device 0 --config $CASES/data/small.yaml --budget 25s > out; [ $
 > device     cuda:0
 > identity   v1|cuda|cc=9.0|sm=132|*
 > store      SCRATCH/tune.db
-> plan       16 problems x * sizes, * instances to compile, about *
+> plan       180 problems x * sizes, * instances to compile, about *
 > stored     SCRATCH/tune.db
 > winners
 ! ...
