@@ -11,11 +11,12 @@
 enum {
     BIG_KEEP = 48,   /* of the size before, where launches are long */
     NEAR_KEEP = 4,   /* of the size before, for a kind that is seeded */
+    LEAD_KEEP = 6,   /* of the reference, for the lead of a class; each is compiled anew */
     FOLLOW_KEEP = 4, /* of the lead, for a follower */
     AROUND = 2,      /* of the reference, whose neighbours the lead of a class tries too */
     NEIGHBOURS = 4,
     VALUES_MAX = 64, /* of one axis: as many as a space has */
-    MOST_SEEDED = 2 + 2 * RTUNE_SEEDS + NEAR_KEEP + AROUND * NEIGHBOURS,
+    MOST_SEEDED = 2 + 2 * LEAD_KEEP + NEAR_KEEP + AROUND * NEIGHBOURS,
     MANY = 4 /* values of an axis that the quick effort still tries all */
 };
 /* So much slower than the best at the size before, and it will not be the best at this one. */
@@ -192,7 +193,7 @@ static void add_references(const struct filling *f) {
     const struct rtune_decided *like = nearest(reference, rtune_kind_bytes(f->kind, f->problem.n));
     size_t size = rtune_dtype_size(f->problem.dtype);
     size_t from = rtune_dtype_size(reference->problem.dtype);
-    for (size_t k = 0; like != NULL && k < like->seed_count; k++) {
+    for (size_t k = 0; like != NULL && k < like->seed_count && k < LEAD_KEEP; k++) {
         struct rtune_config config = like->seeds[k];
         config.items = (uint32_t)(config.items * from / size);
         add_seed(f, &config);
