@@ -16,7 +16,7 @@
 #include "base/num.h"
 #include "base/rng.h"
 
-enum { SIZES_MAX = 64, BASES = 3, ALL_CONFIGS = 12, FEW_CONFIGS = 6, BATCH = 8 };
+enum { SIZES_MAX = 64, BASES = 3, ALL_CONFIGS = 12, FEW_CONFIGS = 4, BATCH = 8 };
 
 /* Of one element size, and of both inputs: a buffer for each n and base. */
 struct buffers {

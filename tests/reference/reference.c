@@ -34,6 +34,16 @@ static bool is_max(enum rtune_op op) { return op == RTUNE_MAX || op == RTUNE_ARG
 
 uint64_t reference_depth(uint64_t n) { return n / 8 + 64; }
 
+uint64_t reference_depth_reproducible(const struct rtune_problem *problem) {
+    const uint64_t row = 512 / element_size(problem->dtype);
+    uint64_t depth = 16;
+    for (uint64_t k = 1; k < row; k *= 2)
+        depth++;
+    for (uint64_t leaves = 1; leaves * 16 * row < problem->n; leaves *= 2)
+        depth++;
+    return depth;
+}
+
 uint64_t reference_depth_of(uint64_t n, const struct rtune_config *config, uint32_t grid) {
     const uint64_t tile = (uint64_t)config->block * config->items * grid;
     return n / tile + 64 + grid / 32;

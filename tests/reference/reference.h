@@ -65,8 +65,10 @@ void reference_begin(struct reference *r, const struct rtune_problem *problem, d
 void reference_add(struct reference *r, const void *in, const void *in2, uint64_t count);
 /* depth: additions on the longest path from a term to the result; 0 for reference_depth. */
 void reference_end(const struct reference *r, uint64_t depth, struct reference_result *result);
-/* A depth that no config of any device exceeds, and that of one config of a cuda device. */
+/* A depth that no config of any device exceeds, that of the mode reproducible, and that of one
+ * config of a cuda device. */
 uint64_t reference_depth(uint64_t n);
+uint64_t reference_depth_reproducible(const struct rtune_problem *problem);
 uint64_t reference_depth_of(uint64_t n, const struct rtune_config *config, uint32_t grid);
 
 /* The whole of it in one call. problem->n elements. */
