@@ -37,8 +37,8 @@ RTUNE_DEVICE f64 fma(f64 a, f64 b, f64 c) { return __fma_rn(a, b, c); }
 /* To the nearest integer, ties to even; |x| < 2^63. */
 RTUNE_DEVICE i64 round_even(f64 x) { return __double2ll_rn(x); }
 /* |x|: a modifier of most instructions that use it. */
-RTUNE_DEVICE f32 magnitude(f32 x) { return __builtin_fabsf(x); }
-RTUNE_DEVICE f64 magnitude(f64 x) { return __builtin_fabs(x); }
+RTUNE_DEVICE f32 magnitude(f32 x) { return ::fabsf(x); } /* NVRTC has no __builtin_fabsf */
+RTUNE_DEVICE f64 magnitude(f64 x) { return ::fabs(x); }
 #else
 template <class To, class From> RTUNE_DEVICE To same_bits(From x) {
     static_assert(sizeof(To) == sizeof(From), "sizes");
