@@ -163,7 +163,7 @@ template <class Op, class P> struct leaf_sum {
 #pragma unroll 1
         for (u32 row = 0; row < Op::rows; row += batch) add_rows<batch>(first, row, shift);
         if (shift) add_rows<1>(first, Op::rows, shift);
-        if (end - begin < Op::leaf && x.tail) { /* the last leaf: the tail is no whole vector */
+        if (x.tail && x.n - x.tail < end) { /* the tail is no whole vector; two leaves may share it */
             const u64 q = x.lead + x.whole;
             const u64 from = x.n - x.tail > begin ? x.n - x.tail : begin;
             add_elements(q, from, end, lane == u32(q - first) % 32);
