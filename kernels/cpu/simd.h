@@ -129,9 +129,9 @@ enum { SIMD_AHEAD = 4096 };
 #define SIMD_MAX_I16(a, b) ((simd_i16)_mm_max_epi16(SIMD_M(a), SIMD_M(b)))
 #else
 #define SIMD_SAD(x) SIMD_SUM_U16((simd_u16)((simd_u16)(x)&0xff) + ((simd_u16)(x) >> 8))
+#define SIMD_LOW_I16(x) ((simd_i32)((simd_u32)(x) << 16) >> 16)
 #define SIMD_MADD(a, b)                                                                            \
-    ((((simd_i32)(a) << 16) >> 16) * (((simd_i32)(b) << 16) >> 16) +                               \
-     ((simd_i32)(a) >> 16) * ((simd_i32)(b) >> 16))
+    (SIMD_LOW_I16(a) * SIMD_LOW_I16(b) + ((simd_i32)(a) >> 16) * ((simd_i32)(b) >> 16))
 #define SIMD_MUL_U32(a, b) (((simd_u64)(a)&SIMD_LOW32) * ((simd_u64)(b)&SIMD_LOW32))
 #define SIMD_MIN_U8(a, b) ((simd_u8)SIMD_PICK((simd_u8)((b) > (a)), a, b))
 #define SIMD_MAX_U8(a, b) ((simd_u8)SIMD_PICK((simd_u8)((a) > (b)), a, b))
