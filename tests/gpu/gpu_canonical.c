@@ -2,8 +2,9 @@
 /*
  * tests/gpu/gpu_canonical.c: reproducible sums have the same bits on cuda, on cpu and in the
  * reference: 50 arrays of odd sizes and bases, every problem with the built-in kernel, and f32 sum
- * with every config of the default search space.
+ * with every config of the default search space; and the golden bits.
  */
+#include "tests/golden/reproducible.h"
 #include "tests/gpu/bed.h"
 #include "tests/gpu/configs.h"
 #include "tests/reference/data.h"
@@ -11,7 +12,6 @@
 #include "tuner/space.h"
 
 #include "base/num.h"
-#include "base/rng.h"
 
 enum { ARRAYS = 50, N_MAX = 1 << 18, CONFIGS_MAX = 1 << 15 };
 
@@ -103,6 +103,34 @@ static void every_problem(void) {
     fflush(stdout);
 }
 
+static void golden(void) {
+    struct rtune_error err;
+    for (size_t k = 0; k < GOLDEN_ROWS; k++) {
+        const struct golden_row *row = &golden_rows[k];
+        struct rtune_problem p = RTUNE_PROBLEM(row->op, row->dtype, 0);
+        struct array a = {.n = row->n, .first = {(unsigned)(k % 4), (unsigned)(k % 3)}};
+        const size_t size = element_size(row->dtype);
+        rtune_kernel *kernel = NULL;
+        p.mode = RTUNE_REPRODUCIBLE;
+        a.result = (struct reference_result){.exact = true, .size = reference_size(&p)};
+        memcpy(a.result.bytes, &row->bits, a.result.size);
+        for (unsigned i = 0; i < 2; i++) {
+            for (uint64_t e = 0; e < row->n; e++)
+                element_put(row->dtype, host[i], a.first[i] + e,
+                            golden_element(row->dtype, row->seed + i, e));
+            OK(bed.dev->ops->mem_put(bed.dev, device[i], host[i], (a.n + 4) * size, &err), &err);
+        }
+        const struct rtune_config config = rtune_config_default(&p, true);
+        OK(bed.dev->ops->kernel_open(bed.dev, &p, &config, NULL, 0, &kernel, &err), &err);
+        bed_begin(&bed);
+        for (uint32_t grid = 1; grid < 300; grid += 97)
+            launch_cuda(&p, &a, kernel, grid);
+        bed_check(&bed, &config, "golden");
+        bed.dev->ops->kernel_close(bed.dev, kernel);
+    }
+    printf("%d golden rows\n", (int)GOLDEN_ROWS);
+}
+
 static int compare(const void *a, const void *b) { return rtune_config_compare(a, b, true); }
 
 /* All configs of the space for some sizes, each once. */
@@ -178,6 +206,7 @@ int main(void) {
     for (int i = 0; i < 2; i++)
         OK(bed.dev->ops->mem_alloc(bed.dev, sizeof host[i], &device[i], &err), &err);
     every_problem();
+    golden();
     every_config();
     printf("%llu launches, all right\n", (unsigned long long)bed.total);
     for (int i = 0; i < 2; i++)

@@ -5,8 +5,7 @@
 #include "tests/reference/element.h"
 #include "tests/reference/reference.h"
 
-#include "base/rng.h"
-#include "kernels/kernels.h"
+#include "tests/golden/reproducible.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -242,6 +241,22 @@ static void test_reproducible(void **state) {
     assert_int_equal(word(&r, 0), 0);
 }
 
+static void test_golden(void **state) {
+    static double memory[2][GOLDEN_N_MAX];
+    (void)state;
+    for (size_t k = 0; k < GOLDEN_ROWS; k++) {
+        const struct golden_row *row = &golden_rows[k];
+        struct rtune_problem p = problem(row->op, row->dtype, row->n);
+        p.mode = RTUNE_REPRODUCIBLE;
+        for (uint64_t i = 0; i < row->n; i++) {
+            element_put(row->dtype, memory[0], i, golden_element(row->dtype, row->seed, i));
+            element_put(row->dtype, memory[1], i, golden_element(row->dtype, row->seed + 1, i));
+        }
+        const struct reference_result r = of(&p, memory[0], memory[1], 1);
+        assert_int_equal(word(&r, 0), row->bits);
+    }
+}
+
 /* Inexact sums: an interval that has the exact value and not much else. */
 static void test_bounds(void **state) {
     static float x[10000];
@@ -325,12 +340,19 @@ static void test_every_problem_has_a_reference(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_half_formats), cmocka_unit_test(test_formats_round_trip),
-        cmocka_unit_test(test_exact_sums),   cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_extremes),     cmocka_unit_test(test_float_sums),
-        cmocka_unit_test(test_fixed),        cmocka_unit_test(test_reproducible),
-        cmocka_unit_test(test_bounds),       cmocka_unit_test(test_wrong_bits_are_caught),
-        cmocka_unit_test(test_accumulate),   cmocka_unit_test(test_every_problem_has_a_reference),
+        cmocka_unit_test(test_half_formats),
+        cmocka_unit_test(test_formats_round_trip),
+        cmocka_unit_test(test_exact_sums),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_float_sums),
+        cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_reproducible),
+        cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_wrong_bits_are_caught),
+        cmocka_unit_test(test_accumulate),
+        cmocka_unit_test(test_every_problem_has_a_reference),
     };
     return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The modes whose every bit is defined, over every emulated config: 50 arrays of odd sizes on odd
- * bases, dot's two inputs on different ones, give the bits of the reference.
+ * bases, dot's two inputs on different ones, give the bits of the reference; golden bits.
  */
 #include "tests/kernels/emu/cases.h"
 #include "tests/kernels/emu/cmocka_cpp.h"
 
-#include "base/rng.h"
+#include "tests/golden/reproducible.h"
 
 #include <cstdio>
 
@@ -76,12 +76,39 @@ void every_config(rtune_mode mode) {
 void test_reproducible(void **) { every_config(RTUNE_REPRODUCIBLE); }
 void test_fixed(void **) { every_config(RTUNE_FIXED); }
 
+void test_golden(void **) {
+    unsigned launches = 0;
+    for (size_t k = 0; k < GOLDEN_ROWS; k++) {
+        const golden_row &row = golden_rows[k];
+        values in[2] = {repeat(row.dtype, row.n, 0), repeat(row.dtype, row.n, 0)};
+        reference_result result = {};
+        result.exact = true;
+        result.size = element_size(row.dtype) == 8 ? 8 : 4;
+        memcpy(result.bytes, &row.bits, result.size);
+        for (unsigned input = 0; input < 2; input++)
+            for (uint64_t i = 0; i < row.n; i++)
+                in[input].put_bits(i, golden_element(row.dtype, row.seed + input, i));
+        const size_t size = element_size(row.dtype);
+        const void *x = place(0, in[0].bytes.data(), row.n, size, {false, unsigned(k % 4)});
+        const void *y = place(1, in[1].bytes.data(), row.n, size, {k % 2 == 0, unsigned(k % 3)});
+        for (const instance &of : catalog()) {
+            const rtune_problem &p = of.problem;
+            if (p.mode != RTUNE_REPRODUCIBLE || p.op != row.op || p.dtype != row.dtype) continue;
+            const unsigned grid = one_block(of) ? 1 : 1 + unsigned(k % 13);
+            expect({&of, grid, x, y, 1, row.n, order(k % 3), k, nullptr}, result, "golden");
+            launches++;
+        }
+    }
+    assert_true(launches >= 2 * GOLDEN_ROWS);
+}
+
 } // namespace
 
 int main() {
     const CMUnitTest tests[] = {
         cmocka_unit_test(test_reproducible),
         cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_golden),
     };
     test_seed();
     return cmocka_run_group_tests_name("emulated kernels, canonical", tests, nullptr, nullptr);
