@@ -25,7 +25,8 @@ _Static_assert(offsetof(struct rtune_kernel_args, scale) == 48, "args layout");
 
 enum { SOURCE_MAX = 4 << 20 }; /* bytes of one program */
 
-/* ---- policies ---------------------------------------------------------------------------------- */
+/* ---- policies ----------------------------------------------------------------------------------
+ */
 
 /* The device's policy for a problem: a template of kernels/device/op_*.cuh, and its two types. */
 struct policy {
@@ -120,10 +121,11 @@ static bool has_second(const struct rtune_config *config) {
 /* One entry point: attributes, name, body. */
 static void print_entry(struct rtune_buf *buf, const char *bounds, const char *name,
                         const char *body, const char *types) {
-    rtune_buf_printf(buf,
-                     "extern \"C\" __global__ void __launch_bounds__(%s)\n%s(const rtune::args a) {\n"
-                     "    rtune::%s<%s>(a);\n}\n",
-                     bounds, name, body, types);
+    rtune_buf_printf(
+        buf,
+        "extern \"C\" __global__ void __launch_bounds__(%s)\n%s(const rtune::args a) {\n"
+        "    rtune::%s<%s>(a);\n}\n",
+        bounds, name, body, types);
 }
 
 static enum rtune_status add_entry(struct rtune_buf *buf, const struct rtune_problem *problem,

@@ -110,9 +110,9 @@ enum {
  * and its allowed values, if not. */
 enum rtune_status rtune_config_check(const struct rtune_config *config, enum rtune_dtype dtype,
                                      struct rtune_error *err);
-/* Is there a kernel instance of this config for the (canonical or checked) problem, at some n? RANGE
- * as rtune_config_check, UNSUPPORTED, naming the rule, for a finish or a variant that does not serve
- * the op, dtype or mode. */
+/* Is there a kernel instance of this config for the (canonical or checked) problem, at some n?
+ * RANGE as rtune_config_check, UNSUPPORTED, naming the rule, for a finish or a variant that does
+ * not serve the op, dtype or mode. */
 enum rtune_status rtune_instance_check(const struct rtune_problem *problem,
                                        const struct rtune_config *config, struct rtune_error *err);
 /* Least compute capability that has what the config uses, as 10 x major + minor; 0: any. */
@@ -145,9 +145,9 @@ int rtune_grid_print(const struct rtune_grid *grid, char *text, size_t size);
 struct rtune_config rtune_config_default(const struct rtune_problem *problem, bool cuda);
 
 /* May this config's finish serve this problem on so many blocks? false with a reason (a static
- * string) for a packed finish whose running total may not fit, a float atomic on a problem that asks
- * for determinism, a cluster that does not divide the grid. What the device must offer (resident
- * blocks, compute capability) is the device's to check. */
+ * string) for a packed finish whose running total may not fit, a float atomic on a problem that
+ * asks for determinism, a cluster that does not divide the grid. What the device must offer
+ * (resident blocks, compute capability) is the device's to check. */
 bool rtune_finish_admits(const struct rtune_config *config, const struct rtune_problem *problem,
                          uint32_t grid, const char **why);
 
@@ -171,8 +171,8 @@ size_t rtune_workspace_bytes(void);
 enum { RTUNE_INSTANCE_NAME = 128 };
 
 /* Name of the kernel's entry point, from the problem (but n, cache and ACCUMULATE) and the config
- * (but the grid): a C identifier. Problems whose arithmetic is the same to the bit (any of i8 and of
- * u8) share a name, and so a kernel. A finish by a second kernel has it under this name with _2
+ * (but the grid): a C identifier. Problems whose arithmetic is the same to the bit (any of i8 and
+ * of u8) share a name, and so a kernel. A finish by a second kernel has it under this name with _2
  * appended. */
 void rtune_instance_name(const struct rtune_problem *problem, const struct rtune_config *config,
                          char name[RTUNE_INSTANCE_NAME]);

@@ -123,8 +123,8 @@ static enum rtune_status check_mode(const struct rtune_problem *p, struct rtune_
     char list[160];
     if (!(modes & BIT(p->mode))) {
         list_names(modes, RTUNE_NAMES_MODE, list, sizeof list);
-        return rtune_err_set(err, RTUNE_UNSUPPORTED, "%s in mode %s: not defined (use %s)", op, mode,
-                             list);
+        return rtune_err_set(err, RTUNE_UNSUPPORTED, "%s in mode %s: not defined (use %s)", op,
+                             mode, list);
     }
     if (p->mode != RTUNE_PLAIN && !rtune_dtype_info(p->dtype)->is_float) {
         list_names(FLOATS, RTUNE_NAMES_DTYPE, list, sizeof list);
@@ -134,10 +134,9 @@ static enum rtune_status check_mode(const struct rtune_problem *p, struct rtune_
     }
     if (p->acc == RTUNE_NATIVE && (p->mode == RTUNE_KAHAN || p->mode == RTUNE_REPRODUCIBLE) &&
         result_dtype(p, RTUNE_NATIVE) != result_dtype(p, RTUNE_WIDE))
-        return rtune_err_set(err, RTUNE_UNSUPPORTED,
-                             "%s of %s in mode %s: its result is %s (use acc wide)", op,
-                             rtune_dtype_name(p->dtype), mode,
-                             rtune_dtype_name(result_dtype(p, RTUNE_WIDE)));
+        return rtune_err_set(
+            err, RTUNE_UNSUPPORTED, "%s of %s in mode %s: its result is %s (use acc wide)", op,
+            rtune_dtype_name(p->dtype), mode, rtune_dtype_name(result_dtype(p, RTUNE_WIDE)));
     return RTUNE_OK;
 }
 
@@ -204,8 +203,8 @@ size_t rtune_result_size(const struct rtune_problem *given) {
     struct rtune_problem full;
     const struct rtune_problem *problem = &full;
     if (!given || !rtune_sized_read(&full, sizeof full, given, PROBLEM_OLDEST)) return 0;
-    if (!in_range(problem) || (problem->flags & ~(uint32_t)RTUNE_FLAG_ALL) != 0 ||
-        !fits(problem) || check_support(problem, NULL) != RTUNE_OK)
+    if (!in_range(problem) || (problem->flags & ~(uint32_t)RTUNE_FLAG_ALL) != 0 || !fits(problem) ||
+        check_support(problem, NULL) != RTUNE_OK)
         return 0;
     if (problem->mode == RTUNE_FIXED) return sizeof(struct rtune_fixed);
     size_t size = rtune_dtype_size(rtune_result_dtype(problem));
@@ -217,8 +216,7 @@ size_t rtune_result_size(const struct rtune_problem *given) {
 struct rtune_problem rtune_problem_canonical(const struct rtune_problem *problem) {
     struct rtune_problem p = *problem;
     const struct op_info *op = &ops[p.op];
-    if (result_dtype(&p, RTUNE_WIDE) == result_dtype(&p, RTUNE_NATIVE))
-        p.acc = RTUNE_WIDE;
+    if (result_dtype(&p, RTUNE_WIDE) == result_dtype(&p, RTUNE_NATIVE)) p.acc = RTUNE_WIDE;
     if (!op->nan || !rtune_dtype_info(p.dtype)->is_float) p.nan_rule = RTUNE_NAN_PROPAGATE;
     p.flags &= KERNEL_FLAGS;
     return p;

@@ -34,8 +34,8 @@ struct rtune_decision {
     const struct rtune_row *refused; /* best row that was refused on the way, or NULL */
     const char *unserved; /* why the config of the row or the override cannot serve this n or these
                              flags, and config is the built-in default; else NULL */
-    bool cold_rows;                  /* rows of the cold state stand in for the one asked for */
-    uint32_t override_entry;         /* 1-based */
+    bool cold_rows;       /* rows of the cold state stand in for the one asked for */
+    uint32_t override_entry; /* 1-based */
 };
 
 /* Never fails for a checked problem. Lock-free, allocation-free. */
@@ -47,8 +47,9 @@ void rtune_decide(const rtune *rt, const struct rtune_index *index,
 enum { RTUNE_SIBLINGS = 32 };
 size_t rtune_siblings(const struct rtune_problem *problem,
                       struct rtune_problem siblings[RTUNE_SIBLINGS]);
-/* Make a config that was tuned for a sibling one for the problem: as many bytes in flight, slots for
- * another op or where its finish or variant do not serve the problem. false if there is none. */
+/* Make a config that was tuned for a sibling one for the problem: as many bytes in flight, slots
+ * for another op or where its finish or variant do not serve the problem. false if there is none.
+ */
 bool rtune_sibling_config(const struct rtune_problem *problem, const struct rtune_problem *sibling,
                           struct rtune_config *config);
 

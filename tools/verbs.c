@@ -39,7 +39,8 @@ static const struct cli_verb verbs[] = {
     {"reduce", CLI_REDUCE, cmd_reduce, "FILE [FILE]", 1, 2, "reduce a file with the served launch",
      "FILE is a NumPy .npy file of any shape, or raw elements (then with --dtype); - is standard "
      "input. "
-     "Prints the value alone: an exact integer, or a float as %.17g; value and index for argmin and "
+     "Prints the value alone: an exact integer, or a float as %.17g; value and index for argmin "
+     "and "
      "argmax, both for minmax, the integer before it is divided by the scale for mode fixed. dot "
      "takes two files. A file larger than the memory of the device is reduced in pieces.",
      false},

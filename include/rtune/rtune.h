@@ -182,8 +182,9 @@ struct rtune_problem {
 #endif
 
 /* Result of mode FIXED: sum of round-half-even(term x scale), where a term is an element, its
- * magnitude, its square or a product of two, taken in f64. A term beyond int64 counts as the nearest
- * int64, NaN as 0, and flags (a bit mask) tell that there were such; the sum wraps modulo 2^64. */
+ * magnitude, its square or a product of two, taken in f64. A term beyond int64 counts as the
+ * nearest int64, NaN as 0, and flags (a bit mask) tell that there were such; the sum wraps modulo
+ * 2^64. */
 struct rtune_fixed {
     int64_t value;
     uint32_t flags;
@@ -211,10 +212,10 @@ enum rtune_load {
     RTUNE_LOAD_COUNT
 };
 enum rtune_finish {
-    RTUNE_FINISH_ONE,   /* one block; grid is 1 */
-    RTUNE_FINISH_SLOTS, /* flagged slots, polled by the block that started last */
-    RTUNE_FINISH_LAST,  /* the block that is done last reads the partials */
-    RTUNE_FINISH_PACKED,      /* one 64-bit atomic carries block count and value; integers in range */
+    RTUNE_FINISH_ONE,    /* one block; grid is 1 */
+    RTUNE_FINISH_SLOTS,  /* flagged slots, polled by the block that started last */
+    RTUNE_FINISH_LAST,   /* the block that is done last reads the partials */
+    RTUNE_FINISH_PACKED, /* one 64-bit atomic carries block count and value; integers in range */
     RTUNE_FINISH_TWO_KERNELS, /* a second kernel reads the partials */
     RTUNE_FINISH_DEPENDENT,   /* the same by programmatic dependent launch (sm_90) */
     RTUNE_FINISH_CLUSTER,     /* distributed shared memory in a cluster (sm_90), then slots */
@@ -419,10 +420,10 @@ RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_prepare(rtune *rt,
  * in (and in2), out and a workspace of the caller's must not overlap: no part of them may be
  * written or read as another while the reduction runs.
  *
- * n = 0: writes the identity (with ACCUMULATE nothing, and out stays as it is), or returns EMPTY and
- * writes nothing for min and max (and arg ops).
- * Errors: INVALID, UNSUPPORTED, EMPTY, WRONG_CONTEXT, NO_WORKSPACE, DEVICE; nothing was launched, or
- * of two kernels the first alone, which does not write out.
+ * n = 0: writes the identity (with ACCUMULATE nothing, and out stays as it is), or returns EMPTY
+ * and writes nothing for min and max (and arg ops). Errors: INVALID, UNSUPPORTED, EMPTY,
+ * WRONG_CONTEXT, NO_WORKSPACE, DEVICE; nothing was launched, or of two kernels the first alone,
+ * which does not write out.
  */
 RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_reduce(rtune *rt,
                                                          const struct rtune_problem *problem,

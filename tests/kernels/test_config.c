@@ -153,76 +153,77 @@ static enum rtune_status check(const char *change, enum rtune_dtype dtype, char 
     return status;
 }
 
+static const struct {
+    const char *change;
+    enum rtune_dtype dtype;
+    const char *axis; /* named by the error; NULL: allowed */
+} allowed[] = {
+    {"block=256", RTUNE_F32, NULL},
+    {"block=32,occupancy=32", RTUNE_F32, NULL},
+    {"block=96,items=4", RTUNE_F32, NULL},
+    {"block=1024,items=64,occupancy=2", RTUNE_F32, NULL},
+    {"block=1024,items=256", RTUNE_I8, NULL},
+    {"items=2", RTUNE_F64, NULL},
+    {"block=1,items=64,load=plain,map=chunk", RTUNE_F32, NULL},
+    {"block=1,items=64,load=plain,map=chunk,finish=one,grid=1", RTUNE_F32, NULL},
+    {"finish=one,grid=1", RTUNE_F32, NULL},
+    {"block=0", RTUNE_F32, "block"},
+    {"block=2", RTUNE_F32, "block"},
+    {"block=48", RTUNE_F32, "block"},
+    {"block=1056", RTUNE_F32, "block"},
+    {"items=0", RTUNE_F32, "items"},
+    {"items=2", RTUNE_F32, "items"},
+    {"items=12", RTUNE_F32, "items"},
+    {"items=128", RTUNE_F32, "items"},
+    {"items=64", RTUNE_F64, "items"},
+    {"items=4294967295", RTUNE_I8, "items"},
+    {"items=2147483648", RTUNE_F64, "items"},
+    {"occupancy=33,block=32", RTUNE_F32, "occupancy"},
+    {"block=1024,occupancy=3", RTUNE_F32, "occupancy"},
+    {"block=64,occupancy=67108864", RTUNE_F32, "occupancy"},
+    {"block=1,items=64,occupancy=1", RTUNE_F32, "occupancy"},
+    {"block=1,items=64,map=chunk", RTUNE_F32, "load"},
+    {"block=1,items=64,load=plain", RTUNE_F32, "map"},
+    {"block=1,items=64,load=plain,map=chunk,finish=last", RTUNE_F32, "finish"},
+    {"finish=one,grid=2", RTUNE_F32, "grid"},
+    {"finish=one,grid=cover", RTUNE_F32, "grid"},
+    {"finish=one,grid=1xsm", RTUNE_F32, "grid"},
+    {"block=1,items=64,load=plain,map=chunk,finish=packed", RTUNE_F32, "finish"},
+    {"block=1,items=64,load=plain,map=chunk,finish=grid_sync", RTUNE_F32, "finish"},
+    {"block=1,items=64,load=plain,map=chunk,variant=bulk,extra=2", RTUNE_F32, "variant"},
+    {"finish=packed", RTUNE_F32, NULL},
+    {"finish=two_kernels", RTUNE_F32, NULL},
+    {"finish=dependent", RTUNE_F32, NULL},
+    {"finish=grid_sync", RTUNE_F32, NULL},
+    {"finish=atomic", RTUNE_F32, NULL},
+    {"finish=cluster,extra=2", RTUNE_F32, NULL},
+    {"finish=cluster,extra=16,grid=1", RTUNE_F32, NULL},
+    {"finish=cluster", RTUNE_F32, "extra"},
+    {"finish=cluster,extra=1", RTUNE_F32, "extra"},
+    {"finish=cluster,extra=6", RTUNE_F32, "extra"},
+    {"finish=cluster,extra=32", RTUNE_F32, "extra"},
+    {"finish=slots,extra=2", RTUNE_F32, "extra"},
+    {"variant=bulk,load=plain,extra=2", RTUNE_F32, NULL},
+    {"variant=bulk,load=plain,extra=3,map=chunk", RTUNE_F32, NULL}, /* 48 KiB */
+    {"variant=bulk,load=plain,extra=8,block=96,items=16", RTUNE_F32, NULL},
+    {"variant=bulk,load=plain,extra=4", RTUNE_F32, "extra"}, /* 64 KiB */
+    {"variant=bulk,load=plain,extra=9,block=32,items=4", RTUNE_F32, "extra"},
+    {"variant=bulk,load=plain,extra=1", RTUNE_F32, "extra"},
+    {"variant=bulk,load=plain", RTUNE_F32, "extra"},
+    {"variant=bulk,extra=2", RTUNE_F32, "load"},
+    {"variant=bulk,load=plain,finish=cluster,extra=2", RTUNE_F32, "finish"},
+};
+
 static void test_what_is_allowed(void **state) {
     (void)state;
-    static const struct {
-        const char *change;
-        enum rtune_dtype dtype;
-        const char *axis; /* named by the error; NULL: allowed */
-    } known[] = {
-        {"block=256", RTUNE_F32, NULL},
-        {"block=32,occupancy=32", RTUNE_F32, NULL},
-        {"block=96,items=4", RTUNE_F32, NULL},
-        {"block=1024,items=64,occupancy=2", RTUNE_F32, NULL},
-        {"block=1024,items=256", RTUNE_I8, NULL},
-        {"items=2", RTUNE_F64, NULL},
-        {"block=1,items=64,load=plain,map=chunk", RTUNE_F32, NULL},
-        {"block=1,items=64,load=plain,map=chunk,finish=one,grid=1", RTUNE_F32, NULL},
-        {"finish=one,grid=1", RTUNE_F32, NULL},
-        {"block=0", RTUNE_F32, "block"},
-        {"block=2", RTUNE_F32, "block"},
-        {"block=48", RTUNE_F32, "block"},
-        {"block=1056", RTUNE_F32, "block"},
-        {"items=0", RTUNE_F32, "items"},
-        {"items=2", RTUNE_F32, "items"},
-        {"items=12", RTUNE_F32, "items"},
-        {"items=128", RTUNE_F32, "items"},
-        {"items=64", RTUNE_F64, "items"},
-        {"items=4294967295", RTUNE_I8, "items"},
-        {"items=2147483648", RTUNE_F64, "items"},
-        {"occupancy=33,block=32", RTUNE_F32, "occupancy"},
-        {"block=1024,occupancy=3", RTUNE_F32, "occupancy"},
-        {"block=64,occupancy=67108864", RTUNE_F32, "occupancy"},
-        {"block=1,items=64,occupancy=1", RTUNE_F32, "occupancy"},
-        {"block=1,items=64,map=chunk", RTUNE_F32, "load"},
-        {"block=1,items=64,load=plain", RTUNE_F32, "map"},
-        {"block=1,items=64,load=plain,map=chunk,finish=last", RTUNE_F32, "finish"},
-        {"finish=one,grid=2", RTUNE_F32, "grid"},
-        {"finish=one,grid=cover", RTUNE_F32, "grid"},
-        {"finish=one,grid=1xsm", RTUNE_F32, "grid"},
-        {"block=1,items=64,load=plain,map=chunk,finish=packed", RTUNE_F32, "finish"},
-        {"block=1,items=64,load=plain,map=chunk,finish=grid_sync", RTUNE_F32, "finish"},
-        {"block=1,items=64,load=plain,map=chunk,variant=bulk,extra=2", RTUNE_F32, "variant"},
-        {"finish=packed", RTUNE_F32, NULL},
-        {"finish=two_kernels", RTUNE_F32, NULL},
-        {"finish=dependent", RTUNE_F32, NULL},
-        {"finish=grid_sync", RTUNE_F32, NULL},
-        {"finish=atomic", RTUNE_F32, NULL},
-        {"finish=cluster,extra=2", RTUNE_F32, NULL},
-        {"finish=cluster,extra=16,grid=1", RTUNE_F32, NULL},
-        {"finish=cluster", RTUNE_F32, "extra"},
-        {"finish=cluster,extra=1", RTUNE_F32, "extra"},
-        {"finish=cluster,extra=6", RTUNE_F32, "extra"},
-        {"finish=cluster,extra=32", RTUNE_F32, "extra"},
-        {"finish=slots,extra=2", RTUNE_F32, "extra"},
-        {"variant=bulk,load=plain,extra=2", RTUNE_F32, NULL},
-        {"variant=bulk,load=plain,extra=3,map=chunk", RTUNE_F32, NULL}, /* 48 KiB */
-        {"variant=bulk,load=plain,extra=8,block=96,items=16", RTUNE_F32, NULL},
-        {"variant=bulk,load=plain,extra=4", RTUNE_F32, "extra"}, /* 64 KiB */
-        {"variant=bulk,load=plain,extra=9,block=32,items=4", RTUNE_F32, "extra"},
-        {"variant=bulk,load=plain,extra=1", RTUNE_F32, "extra"},
-        {"variant=bulk,load=plain", RTUNE_F32, "extra"},
-        {"variant=bulk,extra=2", RTUNE_F32, "load"},
-        {"variant=bulk,load=plain,finish=cluster,extra=2", RTUNE_F32, "finish"},
-    };
-    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+    for (size_t k = 0; k < sizeof allowed / sizeof allowed[0]; k++) {
         char says[512], prefix[32];
-        enum rtune_status status = check(known[k].change, known[k].dtype, says);
-        snprintf(prefix, sizeof prefix, "%s: ", known[k].axis ? known[k].axis : "");
-        if (status != (known[k].axis ? RTUNE_RANGE : RTUNE_OK))
-            fail_msg("%s: status %d, %s", known[k].change, (int)status, says);
-        if (known[k].axis && strncmp(says, prefix, strlen(prefix)) != 0)
-            fail_msg("%s: \"%s\" does not name %s", known[k].change, says, known[k].axis);
+        enum rtune_status status = check(allowed[k].change, allowed[k].dtype, says);
+        snprintf(prefix, sizeof prefix, "%s: ", allowed[k].axis ? allowed[k].axis : "");
+        if (status != (allowed[k].axis ? RTUNE_RANGE : RTUNE_OK))
+            fail_msg("%s: status %d, %s", allowed[k].change, (int)status, says);
+        if (allowed[k].axis && strncmp(says, prefix, strlen(prefix)) != 0)
+            fail_msg("%s: \"%s\" does not name %s", allowed[k].change, says, allowed[k].axis);
     }
 }
 
