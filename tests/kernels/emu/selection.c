@@ -6,12 +6,12 @@
 #include "base/rng.h"
 
 static const uint32_t blocks[] = {32, 64, 128, 256, 512, 1024};
-static const uint32_t vectors[] = {1, 2, 4, 8};
+static const uint32_t vectors[] = {1, 2, 4, 8, 16};
 static const enum rtune_finish emulated[] = {RTUNE_FINISH_ONE,    RTUNE_FINISH_SLOTS,
                                              RTUNE_FINISH_LAST,   RTUNE_FINISH_TWO_KERNELS,
                                              RTUNE_FINISH_PACKED, RTUNE_FINISH_ATOMIC};
 
-enum { FEW = 2, RICH = 24 };
+enum { FEW = 2, LEAVES = 4, RICH = 24 };
 
 /* One of each kind of kernel. */
 bool rtune_emu_is_rich(const struct rtune_problem *p) {
@@ -20,6 +20,12 @@ bool rtune_emu_is_rich(const struct rtune_problem *p) {
     return p->mode == RTUNE_PLAIN && ((p->op == RTUNE_SUM && p->dtype == RTUNE_F32) ||
                                       (p->op == RTUNE_SUM && p->dtype == RTUNE_I8) ||
                                       (p->op == RTUNE_ARGMAX && p->dtype == RTUNE_F16));
+}
+
+/* Leaves meet bases and grids in ways of their own. */
+static size_t count_of(const struct rtune_problem *p) {
+    if (rtune_emu_is_rich(p)) return RICH;
+    return p->mode == RTUNE_REPRODUCIBLE ? LEAVES : FEW;
 }
 
 /* The finishes of a problem, by turns. */
@@ -55,7 +61,7 @@ static struct rtune_config config_of(const struct rtune_problem *problem, size_t
 
 bool rtune_emu_selection(size_t k, struct rtune_problem *problem, struct rtune_config *config) {
     for (size_t p = 0; rtune_problem_at(p, problem); p++) {
-        const size_t count = rtune_emu_is_rich(problem) ? RICH : FEW;
+        const size_t count = count_of(problem);
         if (k < count) {
             *config = config_of(problem, p, k);
             return true;
