@@ -11,7 +11,7 @@ static struct rtune_config shape_at(const struct rtune_problem *problem, size_t 
     static const uint32_t vectors[] = {1, 2, 4, 8, 16};
     const size_t shape = k % SHAPES;
     const uint32_t block = blocks[k % RTUNE_ARRAY_SIZE(blocks)];
-    uint32_t vector = vectors[(k + k / 5) % RTUNE_ARRAY_SIZE(vectors)];
+    const uint32_t vector = vectors[(k + k / 5) % RTUNE_ARRAY_SIZE(vectors)];
     struct rtune_config config = {
         .variant = RTUNE_CASCADED,
         .block = block,
@@ -28,11 +28,11 @@ static struct rtune_config shape_at(const struct rtune_problem *problem, size_t 
         config.finish = shape == RTUNE_FINISH_COUNT ? RTUNE_FINISH_SLOTS : RTUNE_FINISH_ONE;
         config.load = RTUNE_LOAD_PLAIN;
         config.extra = 2 + (uint32_t)(k / SHAPES % 3);
-        /* What the shared memory of a pipeline admits. */
-        while (vector > 1 && config.extra * block * vector * RTUNE_VECTOR_BYTES > 48 << 10)
-            vector /= 2;
     }
     config.items = vector * RTUNE_VECTOR_BYTES / (uint32_t)rtune_dtype_size(problem->dtype);
+    /* A pipeline may be larger than the shared memory. */
+    for (uint32_t v = vector; config.variant == RTUNE_BULK && v > 1; v /= 2)
+        if (rtune_config_check(&config, problem->dtype, NULL) != RTUNE_OK) config.items /= 2;
     return config;
 }
 
