@@ -15,7 +15,7 @@ enum {
     OCCUPANCY_MAX = 32,      /* resident blocks of the largest SM */
     CPU_CHUNK_BYTES = 32768, /* a thread that gets less costs more than it brings */
     STAGES_MAX = 8,          /* of the pipeline of the bulk variant */
-    PIPELINE_BYTES = 48 << 10,
+    PIPELINE_BYTES = 40 << 10,
     CLUSTER_MAX = 16, /* blocks; more than 8 are not portable */
     PACKED_BITS = 50  /* a word has 64, of which the count of blocks takes 13, and the sum a sign */
 };

@@ -133,7 +133,7 @@ static enum rtune_status add_entry(struct rtune_buf *buf, const struct rtune_pro
     enum rtune_status status = RTUNE_OK;
     char name[RTUNE_INSTANCE_NAME], second[RTUNE_INSTANCE_NAME + 2], bounds[32], types[320];
     TRY(rtune_problem_check(problem, err));
-    TRY(rtune_config_check(config, problem->dtype, err));
+    TRY(rtune_instance_check(problem, config, err));
     if (config->block == 1)
         TRY(rtune_err_set(err, RTUNE_INVALID,
                           "instance: block=1 is a cpu config, which has no program"));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels/device/arg.cuh: a block's part of argmin and argmax. While reading, a thread keeps only its best
- * value and the trip where it first met it; packed minima serve narrow elements. Then the block agrees on
- * the best value, and only threads that have it look through that one trip again, for the index.
+ * kernels/device/arg.cuh: a block's part of argmin and argmax. While reading, a thread keeps its best value
+ * and the vector where it first met it; packed minima serve narrow elements. Only at the end, and only
+ * where a thread has its warp's best value, does it matter which element of that vector it is.
  */
 #ifndef RTUNE_DEVICE_ARG_CUH
 #define RTUNE_DEVICE_ARG_CUH
@@ -12,85 +12,89 @@
 
 namespace rtune {
 
+constexpr u32 no_vector = ~u32(0);
 constexpr u64 no_index = ~u64(0);
 
-/* What a thread found: its best value, and the first vector of the trip where it first was. */
-template <class V> struct arg_best {
-    V value;
-    u64 trip; /* no_index: it read nothing */
+/* A thread's best value and the vector it was in: that itself, and its number among the thread's. */
+template <class Op> struct arg_best {
+    typename Op::value value;
+    packet<typename Op::in> vector;
+    u32 number; /* no_vector: it read nothing */
 };
 
-template <class Op, class P>
-RTUNE_DEVICE arg_best<typename Op::value> arg_thread(const input<typename Op::in> &x) {
+/* The best of one packet. */
+template <class E> RTUNE_DEVICE typename E::acc best_of(const packet<typename E::in> &v) {
+    const packet<typename E::in> one[1] = {v};
+    return E::close(E::all(one));
+}
+
+template <class Op, class P, class Loaded>
+RTUNE_DEVICE arg_best<Op> arg_thread(reader<typename Op::extreme, P> &r, const Loaded &loaded) {
     using E = typename Op::extreme;
-    const u32 t = thread_index();
-    arg_best<typename Op::value> best = {E::identity(), no_index};
-    const span s = block_span<P>(x.vectors);
-    const vec16 *p = x.body() + s.begin;
-    for (u64 i = s.begin; i < s.end; i += s.step, p += s.step) {
-        packet<typename Op::in> v[P::vectors];
-        load_trip<E, P>(v, p, t, trip_at<typename Op::in, P>(x, s, i));
-        const typename Op::value y = E::close(E::all(v));
-        if (best.trip == no_index || Op::better(y, best.value)) {
-            best.value = y;
-            best.trip = i;
+    arg_best<Op> best = {E::identity(), filled<typename Op::in>(Op::pad()), no_vector};
+    packet<typename Op::in> v[P::vectors];
+    const auto fold = [&](u32 number, trip at, const auto &packs) {
+#pragma unroll
+        for (u32 k = 0; k < P::vectors; k++) {
+            const typename Op::value y = best_of<E>(packs[k]);
+            const bool there = r.t + k * P::block - at.skip < at.left - at.skip;
+            if (there && (best.number == no_vector || Op::better(y, best.value))) {
+                best.value = y;
+                best.vector = packs[k];
+                best.number = number * P::vectors + k;
+            }
         }
-    }
+    };
+    r.run(loaded, fold, v);
     return best;
 }
 
-/* The first index in a thread's vectors of one trip whose element is the wanted one. */
+/* The index of a thread's best value. */
 template <class Op, class P>
-RTUNE_DEVICE u64 arg_find(const input<typename Op::in> &x, u64 trip, typename Op::value wanted) {
-    using T = typename Op::in;
-    const u64 end = block_span<P>(x.vectors).end;
-    u64 found = no_index;
-#pragma unroll 1
-    for (u32 k = 0; k < P::vectors && found == no_index; k++) {
-        const u64 i = trip + thread_index() + k * P::block;
-        if (i >= end) break;
-        if (i < x.lead) continue;
-        packet<T> v;
-        v.raw = x.body()[i];
-        u32 at = x.count;
+RTUNE_DEVICE u64 arg_index(const reader<typename Op::extreme, P> &r, const arg_best<Op> &best) {
+    constexpr u32 count = packet<typename Op::in>::count;
+    u32 at = 0;
 #pragma unroll
-        for (u32 j = x.count; j-- > 0;) at = Op::same(to_compute(v.e[j]), wanted) ? j : at;
-        if (at < x.count) found = x.index_of(i) + at;
-    }
-    return found;
+    for (u32 j = count; j-- > 0;)
+        at = Op::same(to_compute(best.vector.e[j]), best.value) ? j : at;
+    const u64 vector = r.s.begin + best.number / P::vectors * r.s.step + r.t +
+                       best.number % P::vectors * P::block;
+    return r.x.index_of(vector) + at;
 }
 
-/* Thread 0 holds the block's part. before(): as in kernel.cuh. A warp agrees on its best value, and those
- * of its threads that have it search, before the warps meet: one barrier. */
+/* Thread 0 holds the block's part. before(): as in kernel.cuh. */
 template <class Op, class P, class Before>
 RTUNE_DEVICE typename Op::acc arg_block(const args &a, const Before &before) {
     using T = typename Op::in;
-    using V = typename Op::value;
-    using E = typename Op::extreme;
+    using K = typename Op::key;
     alignas(16) RTUNE_SHARED typename Op::acc shared[P::warps];
     const input<T> x(a);
-    const u32 t = thread_index();
-    const ends<T> e = load_ends(x, x.in, block_index() == grid_size() - 1, t, Op::pad());
-    const arg_best<V> mine = arg_thread<Op, P>(x);
+    reader<typename Op::extreme, P> r(a, x);
+    ends<T> e;
+    const auto loaded = [&] {
+        e = load_ends(x, x.in, block_index() == grid_size() - 1, r.t, Op::pad());
+    };
+    const arg_best<Op> mine = arg_thread<Op, P>(r, loaded);
     before();
 
-    const V first = to_compute(e.first), last = to_compute(e.last);
-    V best = E::combine(mine.value, E::combine(first, last));
-#pragma unroll
-    for (u32 mask = 16; mask > 0; mask /= 2) best = E::combine(best, exchange_xor(best, mask));
+    /* In the order of indices: head, vectors, tail. */
+    constexpr K worst = Op::keys::worst;
+    const bool there = mine.number != no_vector;
+    const K first = e.has_first ? Op::key_of(to_compute(e.first)) : worst;
+    const K inner = there ? Op::key_of(mine.value) : worst;
+    const K last = e.has_last ? Op::key_of(to_compute(e.last)) : worst;
+    K least = first < inner ? first : inner;
+    least = least_of_lanes(last < least ? last : least);
     u64 index = no_index;
-    if (e.has_last && Op::same(last, best)) index = x.n - x.tail + t;
-    if (mine.trip != no_index && Op::same(mine.value, best)) {
-        const u64 found = arg_find<Op, P>(x, mine.trip, best);
-        if (found < index) index = found;
-    }
-    if (e.has_first && Op::same(first, best)) index = t;
-    typename Op::acc found = Op::acc::of(best, least_of_lanes(index));
+    if (e.has_last && last == least) index = x.n - x.tail() + r.t;
+    if (there && inner == least) index = arg_index<Op, P>(r, mine);
+    if (e.has_first && first == least) index = r.t;
+    typename Op::acc found = Op::make(least, least_of_lanes(index));
     if constexpr (P::warps > 1) {
-        const u32 lane = t % 32;
-        if (lane == 0) shared[t / 32] = found;
+        const u32 lane = r.t % 32;
+        if (lane == 0) shared[r.t / 32] = found;
         barrier();
-        if (t < 32) found = Op::warp(lane < P::warps ? shared[lane] : Op::identity());
+        if (r.t < 32) found = Op::warp(lane < P::warps ? shared[lane] : Op::identity());
     }
     return found;
 }

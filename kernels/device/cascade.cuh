@@ -34,29 +34,33 @@ struct policy {
 
 /* ---- the input ------------------------------------------------------------------------------- */
 
-/* The array as whole vectors, a head in front of them and a tail behind, each shorter than one. Vectors
- * are counted from `lead` before the first one, where a line of 128 bytes begins, so that a warp reads
- * whole lines whatever the base is. */
+/* The array as vectors, counted from where the line of 128 bytes begins that its first element is in, so
+ * that a warp reads whole lines whatever the base is. Vectors [lead, end) are wholly the array's; the head
+ * in front of them and the tail behind are shorter than one. */
 template <class T> struct input {
     static constexpr u32 count = packet<T>::count;
     const T *in;
-    u64 n, head, whole, vectors; /* vectors: the lead and the whole ones; 0 for none */
-    u32 tail, lead;
+    u64 n, end;
+    u32 off, lead; /* bytes from vector 0 to the first element */
+    bool tiny;     /* all of it in one vector: only a head */
     RTUNE_DEVICE explicit input(const args &a) : in(static_cast<const T *>(a.in)), n(a.n) {
-        const u64 address = reinterpret_cast<u64>(in);
-        head = ((0 - address) & 15) / sizeof(T);
-        if (head > n) head = n;
-        whole = (n - head) / count;
-        tail = u32((n - head) % count);
-        lead = u32((address + head * sizeof(T)) / 16 % 8);
-        vectors = whole ? whole + lead : 0;
+        off = u32(reinterpret_cast<u64>(in)) % 128;
+        lead = (off + 15) / 16;
+        end = (off + n * sizeof(T)) / 16;
+        tiny = end < lead;
+        if (tiny) end = lead;
     }
-    /* Vector 0; those below lead are not the array's. */
     RTUNE_DEVICE const vec16 *body() const {
-        return reinterpret_cast<const vec16 *>(in + head) - lead;
+        return reinterpret_cast<const vec16 *>(reinterpret_cast<const u8 *>(in) - off);
     }
-    /* Index of the first element of a vector. */
-    RTUNE_DEVICE u64 index_of(u64 vector) const { return head + (vector - lead) * count; }
+    RTUNE_DEVICE u32 head() const { return tiny ? u32(n) : (lead * 16 - off) / u32(sizeof(T)); }
+    RTUNE_DEVICE u32 tail() const {
+        return tiny ? 0 : (off + u32(n) * u32(sizeof(T))) % 16 / u32(sizeof(T));
+    }
+    /* Index of the first element of a vector; wraps where that is in front of the array. */
+    RTUNE_DEVICE u64 index_of(u64 vector) const {
+        return u64(i64(vector * 16 - off) / i64(sizeof(T)));
+    }
 };
 
 /* Vectors [begin, end) that this block reads, in trips of one tile, step vectors apart. */
@@ -82,6 +86,11 @@ RTUNE_DEVICE trip trip_at(const input<T> &x, const span &s, u64 i) {
     const u64 rest = s.end - i;
     return {i == 0 ? x.lead : 0, rest < P::tile ? u32(rest) : u32(P::tile)};
 }
+/* The same for a block's first trip, which may have nothing. */
+template <class T, class P> RTUNE_DEVICE trip first_trip(const input<T> &x, const span &s) {
+    const u64 rest = s.end > s.begin ? s.end - s.begin : 0; /* the lead is never beyond the end */
+    return {s.begin == 0 ? x.lead : 0, rest < P::tile ? u32(rest) : u32(P::tile)};
+}
 
 /* *p if valid, else an element that changes nothing. Predicated, as the loads of a partial tile. */
 template <class T> RTUNE_DEVICE T load_element_if(const T *p, bool valid, T pad) {
@@ -95,28 +104,30 @@ template <class T> RTUNE_DEVICE T load_element_if(const T *p, bool valid, T pad)
 template <class T>
 RTUNE_DEVICE ends<T> load_ends(const input<T> &x, const T *in, bool edge, u32 t, T pad) {
     ends<T> e;
-    e.has_first = edge && t < u32(x.head);
-    e.has_last = edge && t < x.tail;
+    const u32 tail = x.tail();
+    e.has_first = edge && t < x.head();
+    e.has_last = edge && t < tail;
     e.first = load_element_if(in + t, e.has_first, pad);
-    e.last = load_element_if(in + (x.n - x.tail + t), e.has_last, pad);
+    e.last = load_element_if(in + (x.n - tail + t), e.has_last, pad);
     return e;
 }
 
-/* One trip's vectors, whose tile begins at p. */
+/* One trip's vectors; p is thread t's first one. Offsets from there are constants, which spares addresses:
+ * else the compiler spreads the loads among the additions, two in flight at a time. */
 template <class Op, class P>
 RTUNE_DEVICE void load_trip(packet<typename Op::in> (&v)[P::vectors], const vec16 *p, u32 t, trip r) {
     if constexpr (Op::repeats) {
 #pragma unroll
         for (u32 k = 0; k < P::vectors; k++) {
             const u32 i = t + k * P::block, below = i < r.left ? i : r.left - 1;
-            load_vector_if<P::load>(v[k].raw, p + (below > r.skip ? below : r.skip), true);
+            load_vector_if<P::load>(v[k].raw, p + (i64(below > r.skip ? below : r.skip) - t), true);
         }
     } else {
         const u32 first = t - r.skip, count = r.left - r.skip; /* wraps: not below count then */
 #pragma unroll
         for (u32 k = 0; k < P::vectors; k++) {
             v[k] = filled<typename Op::in>(Op::pad());
-            load_vector_if<P::load>(v[k].raw, p + (t + k * P::block), first + k * P::block < count);
+            load_vector_if<P::load>(v[k].raw, p + k * P::block, first + k * P::block < count);
         }
     }
 }
@@ -130,44 +141,89 @@ RTUNE_DEVICE void load_trip_skewed(packet<typename Op::in> (&v)[P::vectors], con
         const u32 i = t + k * P::block;
 #pragma unroll
         for (u32 j = 0; j < count; j++)
-            v[k].e[j] = load_element_if(p + u64(i) * count + j, i >= r.skip && i < r.left, Op::pad());
+            v[k].e[j] =
+                load_element_if(p + k * P::block * count + j, i >= r.skip && i < r.left, Op::pad());
     }
 }
 
 /* ---- thread ---------------------------------------------------------------------------------- */
 
-/* Every thread holds its own partial. The ends are loaded first and used last. */
+/* A thread's way through its block's trips. The first one's loads come before anything else, the ends'
+ * after them and before the first addition; what has no use for the loop never runs it. */
+template <class Op, class P> struct reader {
+    using T = typename Op::in;
+    const input<T> &x;
+    const span s;
+    const u32 t;
+    const vec16 *p; /* this thread's first vector of the trip */
+    const T *q;     /* the same of a second input */
+    bool skewed;
+
+    RTUNE_DEVICE reader(const args &a, const input<T> &x_)
+        : x(x_), s(block_span<P>(x_.end)), t(thread_index()), p(x_.body() + s.begin + t) {
+        if constexpr (Op::inputs == 2) {
+            q = static_cast<const T *>(a.in2) + i64(x.index_of(s.begin + t));
+            skewed = reinterpret_cast<u64>(q) % 16 != 0;
+        }
+    }
+    template <u32 V> RTUNE_DEVICE void load(trip r, packet<T> (&v)[V]) const {
+        load_trip<Op, P>(v, p, t, r);
+    }
+    template <u32 V>
+    RTUNE_DEVICE void load(trip r, packet<T> (&v)[V], packet<T> (&w)[V]) const {
+        load_trip<Op, P>(v, p, t, r);
+        if (skewed) load_trip_skewed<Op, P>(w, q, t, r);
+        else load_trip<Op, P>(w, reinterpret_cast<const vec16 *>(q), t, r);
+    }
+    RTUNE_DEVICE void step() {
+        p += s.step;
+        if constexpr (Op::inputs == 2) q += s.step * x.count;
+    }
+    /* Calls loaded() once all first loads are on their way, then fold(its number, trip, packs...) for each. */
+    template <class Loaded, class Fold, class... Packs>
+    RTUNE_DEVICE void run(const Loaded &loaded, const Fold &fold, Packs &...packs) {
+        trip r = first_trip<T, P>(x, s);
+        if constexpr (Op::repeats) {
+            if (r.skip < r.left) load(r, packs...);
+            loaded();
+            if (r.skip >= r.left) return;
+        } else {
+            load(r, packs...);
+            loaded();
+        }
+        u64 i = s.begin;
+        for (u32 number = 0;; number++) {
+            fold(number, r, packs...);
+            i += s.step;
+            if (i >= s.end) break;
+            step();
+            r = trip_at<T, P>(x, s, i);
+            load(r, packs...);
+        }
+    }
+};
+
+/* Every thread holds its own partial. */
 template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const args &a) {
     using T = typename Op::in;
     const input<T> x(a);
-    const u32 t = thread_index();
     const bool edge = block_index() == grid_size() - 1;
-    const ends<T> e = load_ends(x, x.in, edge, t, Op::pad());
+    reader<Op, P> r(a, x);
     typename Op::state sums = Op::begin(a);
-    const span s = block_span<P>(x.vectors);
-    const vec16 *p = x.body() + s.begin;
+    ends<T> e, f;
+    const auto loaded = [&] {
+        e = load_ends(x, x.in, edge, r.t, Op::pad());
+        if constexpr (Op::inputs == 2)
+            f = load_ends(x, static_cast<const T *>(a.in2), edge, r.t, Op::pad());
+    };
+    const auto fold = [&](u32, trip, const auto &...packs) { Op::fold(sums, packs...); };
+    packet<T> v[P::vectors];
     if constexpr (Op::inputs == 1) {
-        for (u64 i = s.begin; i < s.end; i += s.step, p += s.step) {
-            packet<T> v[P::vectors]; /* one body for whole and partial tiles: less code */
-            load_trip<Op, P>(v, p, t, trip_at<T, P>(x, s, i));
-            Op::fold(sums, v);
-        }
+        r.run(loaded, fold, v);
         Op::edge(sums, e);
     } else {
-        const T *in2 = static_cast<const T *>(a.in2);
-        const ends<T> f = load_ends(x, in2, edge, t, Op::pad());
-        const T *q = in2 + (x.head - x.lead * x.count) + s.begin * x.count;
-        const bool skewed = reinterpret_cast<u64>(q) % 16 != 0;
-        for (u64 i = s.begin; i < s.end; i += s.step) {
-            packet<T> v[P::vectors], w[P::vectors];
-            const trip r = trip_at<T, P>(x, s, i);
-            load_trip<Op, P>(v, p, t, r);
-            if (skewed) load_trip_skewed<Op, P>(w, q, t, r);
-            else load_trip<Op, P>(w, reinterpret_cast<const vec16 *>(q), t, r);
-            Op::fold(sums, v, w);
-            p += s.step;
-            q += s.step * x.count;
-        }
+        packet<T> w[P::vectors];
+        r.run(loaded, fold, v, w);
         Op::edge(sums, e, f);
     }
     return Op::end(sums);

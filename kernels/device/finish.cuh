@@ -17,8 +17,13 @@ template <class T> RTUNE_DEVICE T *workspace_at(const args &a, u32 offset) {
 
 /* ---- where partials are ---------------------------------------------------------------------- */
 
-/* A source reads four neighbouring partials; what lies beyond the count is the identity. */
+/* A source reads four neighbouring partials; what lies beyond the count is the identity, and lines of
+ * memory that hold nothing else are not touched: nobody has brought them into L2. */
 constexpr u32 four = 4;
+template <class Op> RTUNE_DEVICE void nothing(typename Op::acc (&x)[four]) {
+#pragma unroll
+    for (u32 k = 0; k < four; k++) x[k] = Op::identity();
+}
 
 /* Plain partials, 16 bytes apart. */
 template <class A> union partial {
@@ -39,6 +44,7 @@ template <class Op> struct partial_source {
     u32 count;
     RTUNE_DEVICE void read(u32 base, typename Op::acc (&x)[four]) const {
         partial<typename Op::acc> p[four];
+        if (base >= count) return nothing<Op>(x);
 #pragma unroll
         for (u32 k = 0; k < four; k++) p[k].raw = load_words(partial_of<typename Op::acc>(a, base + k));
 #pragma unroll
@@ -46,26 +52,36 @@ template <class Op> struct partial_source {
     }
 };
 
-/* Flagged slots: each 32-bit word of an accumulator beside a flag, in one 64-bit word that is written
- * and read whole. So no fence is needed, and a slot is full when all its flags are set. */
+/* Flagged slots: each 32-bit word of an accumulator below a flag, in one 64-bit word that is written
+ * and read whole. So no fence is needed, and a slot is full when all its flags are set. A third 32-bit
+ * word of at most 31 bits (the upper half of an index) lies between the first one and its flag. */
 template <class A> struct slots {
-    static constexpr u32 count = words<A>::count; /* 64-bit words of a slot */
+    static constexpr bool folded = words<A>::count == 3;
+    static constexpr u32 count = folded ? 2 : words<A>::count; /* 64-bit words of a slot */
+    static constexpr u64 flag = u64(1) << 63;
     static_assert(count * 8 <= slot_bytes_max, "a slot's room in the workspace");
     RTUNE_DEVICE static u64 *at(const args &a, u32 block) {
         return workspace_at<u64>(a, header_bytes) + block * count;
     }
     RTUNE_DEVICE static void write(const args &a, u32 block, A x) {
-        constexpr u64 flag = u64(1) << 32;
         words<A> w;
         w.value = x;
-        u64 *p = at(a, block);
+        u64 *p = at(a, block), first = flag | w.w[0];
+        if constexpr (folded) first |= u64(w.w[2] & 0x7fffffffu) << 32;
         if constexpr (count == 1) {
-            store_word(p, flag | w.w[0]);
+            store_word(p, first);
         } else {
-#pragma unroll
-            for (u32 i = 0; i < count; i += 2)
-                store_words(reinterpret_cast<word2 *>(p + i), {flag | w.w[i], flag | w.w[i + 1]});
+            store_words(reinterpret_cast<word2 *>(p), {first, flag | w.w[1]});
+            if constexpr (count == 4)
+                store_words(reinterpret_cast<word2 *>(p + 2), {flag | w.w[2], flag | w.w[3]});
         }
+    }
+    RTUNE_DEVICE static A value(const u64 *raw) {
+        words<A> w;
+#pragma unroll
+        for (u32 i = 0; i < count; i++) w.w[i] = u32(raw[i]);
+        if constexpr (folded) w.w[2] = u32(raw[0] >> 32) & 0x7fffffffu;
+        return w.value;
     }
 };
 /* Waits for slots that are not full yet, and empties them: use it only in the block that started last,
@@ -80,6 +96,7 @@ template <class Op> struct slot_source {
         word2 *p = reinterpret_cast<word2 *>(slots<A>::at(a, base));
         u64 raw[four * size];
         bool missing;
+        if (base >= count) return nothing<Op>(x);
         do { /* all at once: a trip costs one latency, however many are missing */
 #pragma unroll
             for (u32 k = 0; k < pairs; k++) {
@@ -91,17 +108,15 @@ template <class Op> struct slot_source {
 #pragma unroll
             for (u32 k = 0; k < four * size; k++) {
                 const u32 i = base + k / size;
-                missing = missing || (raw[k] >> 32 == 0 && i < count && i != self);
+                missing = missing || (i64(raw[k]) >= 0 && i < count && i != self);
             }
         } while (missing);
 #pragma unroll
         for (u32 k = 0; k < pairs; k++) store_words(p + k, {0, 0});
 #pragma unroll
         for (u32 k = 0; k < four; k++) {
-            words<A> w;
-#pragma unroll
-            for (u32 i = 0; i < size; i++) w.w[i] = u32(raw[k * size + i]);
-            x[k] = base + k == self ? own : base + k < count ? w.value : Op::identity();
+            const A value = slots<A>::value(raw + k * size);
+            x[k] = base + k == self ? own : base + k < count ? value : Op::identity();
         }
     }
 };

@@ -133,7 +133,7 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc bulk_reduce(const arg
     const input<T> x(a);
     const u32 t = thread_index();
     const ends<T> e = load_ends(x, x.in, block_index() == grid_size() - 1, t, Op::pad());
-    const span s = block_span<P>(x.vectors);
+    const span s = block_span<P>(x.end > x.lead ? x.end : 0);
     typename Op::state sums = Op::begin(a);
     const auto fetch = [&](u64 i, u32 stage) {
         const trip r = trip_at<T, P>(x, s, i);

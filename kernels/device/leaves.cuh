@@ -64,7 +64,7 @@ template <class Op, class P> struct leaf_sum {
 
     RTUNE_DEVICE leaf_sum(const input<T> &x_, const args &args_, u32 lane_)
         : x(x_), in2(static_cast<const T *>(args_.in2)),
-          skewed(Op::inputs == 2 && reinterpret_cast<u64>(in2 + x_.head) % 16 != 0), lane(lane_),
+          skewed(Op::inputs == 2 && (reinterpret_cast<u64>(in2) - x_.off) % 16 != 0), lane(lane_),
           zero(args_.flags >> 31) {}
 
     /* Vector q of an input, if it is whole; else pads. */
@@ -112,7 +112,7 @@ template <class Op, class P> struct leaf_sum {
         const u64 q = first + row * Op::row_vectors + lane;
 #pragma unroll
         for (u32 k = 0; k < ROWS; k++) {
-            valid[k] = q + k * Op::row_vectors - x.lead < x.whole; /* wraps below the lead */
+            valid[k] = q + k * Op::row_vectors - x.lead < x.end - x.lead; /* wraps below the lead */
             v[k] = vector(q + k * Op::row_vectors, valid[k]);
         }
         if constexpr (Op::inputs == 2) load_second(w, q, valid);
@@ -150,23 +150,22 @@ template <class Op, class P> struct leaf_sum {
         constexpr u64 line = 8; /* vectors */
         const u64 begin = l * Op::leaf;
         const u64 end = begin + Op::leaf < x.n ? begin + Op::leaf : x.n;
-        const u64 ahead = u64(line) * count; /* keeps the division among positive numbers */
-        const u64 at = (begin + x.lead * count + ahead - x.head) / count / line * line;
-        const u64 first = at - line;
-        const u32 shift = u32(begin + x.lead * count + ahead - x.head - at * count);
+        const u64 at = begin + x.off / sizeof(T); /* elements behind vector 0 */
+        const u64 first = at / count / line * line;
+        const u32 shift = u32(at - first * count);
 #pragma unroll
         for (u32 j = 0; j < count; j++) a[j] = 0;
-        if (begin < x.head) { /* the head, at the vector before the first whole one */
+        const u32 head = x.head(), tail = x.tail();
+        if (begin < head) { /* at the vector before the first whole one */
             const u64 q = u64(x.lead) - 1;
-            add_elements(q, begin, x.head < end ? x.head : end, lane == u32(q - first));
+            add_elements(q, begin, head < end ? head : end, lane == u32(q - first));
         }
 #pragma unroll 1
         for (u32 row = 0; row < Op::rows; row += batch) add_rows<batch>(first, row, shift);
         if (shift) add_rows<1>(first, Op::rows, shift);
-        if (x.tail && x.n - x.tail < end) { /* the tail is no whole vector; two leaves may share it */
-            const u64 q = x.lead + x.whole;
-            const u64 from = x.n - x.tail > begin ? x.n - x.tail : begin;
-            add_elements(q, from, end, lane == u32(q - first) % 32);
+        if (tail && x.n - tail < end) { /* it is no whole vector; two leaves may share it */
+            const u64 from = x.n - tail > begin ? x.n - tail : begin;
+            add_elements(x.end, from, end, lane == u32(x.end - first) % 32);
         }
         return fold();
     }

@@ -174,29 +174,42 @@ template <class T, class R> using op_minmax_ignore = op_both<T, true>;
 
 /* ---- index of an extreme --------------------------------------------------------------------- */
 
-/* index: all ones for none. No byte is padding: accumulators travel as words. */
-template <class V, u64 SIZE = sizeof(V)> struct alignas(16) arg_acc {
-    V best;
-    u64 index;
-    RTUNE_DEVICE static arg_acc of(V v, u64 i) { return {v, i}; }
+/* Values as unsigned keys, the wanted ones lowest: then the answer is the least (key, index). Zeros have
+ * one key, NaN the lowest (IGNORE: the highest). */
+template <class K, bool MAX, bool IGNORE> struct arg_key {
+    static constexpr K top = K(1) << (8 * sizeof(K) - 1), worst = ~K(0);
+    RTUNE_DEVICE static K of_unsigned(K x) { return MAX ? K(~x) : x; }
+    RTUNE_DEVICE static K of_signed(K x) { return of_unsigned(x ^ top); }
+    RTUNE_DEVICE static K of_float(K bits, bool nan, bool zero) {
+        const K ordered = zero ? top : bits & top ? K(~bits) : K(bits | top);
+        return nan ? (IGNORE ? worst : K(0)) : of_unsigned(ordered);
+    }
+    RTUNE_DEVICE static K float_bits(K key) { /* not of NaN */
+        const K ordered = of_unsigned(key);
+        return ordered & top ? K(ordered ^ top) : K(~ordered);
+    }
 };
-template <class V> struct alignas(16) arg_acc<V, 4> {
-    V best;
-    u32 unused;
-    u64 index;
-    RTUNE_DEVICE static arg_acc of(V v, u64 i) { return {v, 0, i}; }
+/* A key and the index in halves, the upper one below 2^31 but for none: no byte is padding, since accumulators travel as words. */
+template <class K> struct arg_acc;
+template <> struct arg_acc<u32> {
+    u32 key, low, high;
+};
+template <> struct alignas(16) arg_acc<u64> {
+    u64 key;
+    u32 low, high;
 };
 
-/* Values are compared while reading; where one is, is looked for only by the threads that have the
- * block's best one, in the trip where they first met it (arg.cuh). acc: the element there and its index. */
 template <class T, bool MAX, bool IGNORE> struct op_arg {
     using extreme = op_extreme<T, MAX, IGNORE>;
     using in = T;
     using value = typename extreme::acc;
+    using key = typename bits_of<sizeof(value)>::type;
+    using keys = arg_key<key, MAX, IGNORE>;
+    using acc = arg_acc<key>;
     static constexpr u32 inputs = 1, packed_bits = 0;
     static constexpr bool ordered = false, repeats = false, own_warp = true;
     static constexpr redux_kind redux = redux_kind::none;
-    using acc = arg_acc<value>;
+
     /* Strictly: equal ones are not better, and zeros are equal. */
     RTUNE_DEVICE static bool better(value a, value b) {
         if constexpr (number<T>::is_float) {
@@ -206,29 +219,42 @@ template <class T, bool MAX, bool IGNORE> struct op_arg {
         return MAX ? a > b : a < b;
     }
     RTUNE_DEVICE static bool same(value a, value b) { return a == b || (a != a && b != b); }
+    RTUNE_DEVICE static key key_of(value x) {
+        if constexpr (number<T>::is_float) return keys::of_float(key(to_bits(x)), x != x, x == 0);
+        else if constexpr (number<T>::is_signed) return keys::of_signed(key(x));
+        else return keys::of_unsigned(key(x));
+    }
     RTUNE_DEVICE static T pad() { return extreme::pad(); }
-    RTUNE_DEVICE static acc identity() { return acc::of(extreme::identity(), ~u64(0)); }
+    RTUNE_DEVICE static acc make(key k, u64 index) { return {k, u32(index), u32(index >> 32)}; }
+    RTUNE_DEVICE static u64 index_of(acc x) { return u64(x.high) << 32 | x.low; }
+    RTUNE_DEVICE static acc identity() { return make(keys::worst, ~u64(0)); }
     RTUNE_DEVICE static acc combine(acc a, acc b) {
-        const bool second = better(b.best, a.best) || (!better(a.best, b.best) && b.index < a.index);
-        return acc::of(second ? b.best : a.best, second ? b.index : a.index);
+        return b.key < a.key || (b.key == a.key && index_of(b) < index_of(a)) ? b : a;
     }
-    /* The value first, then the least of its indices. */
+    /* The least key of all lanes, then the least of its indices. */
     RTUNE_DEVICE static acc warp(acc x) {
-        value best = x.best;
-#pragma unroll
-        for (u32 mask = 16; mask > 0; mask /= 2)
-            best = extreme::combine(best, exchange_xor(best, mask));
-        return acc::of(best, least_of_lanes(same(x.best, best) ? x.index : ~u64(0)));
+        const key best = least_of_lanes(x.key);
+        return make(best, least_of_lanes(x.key == best ? index_of(x) : ~u64(0)));
     }
+    /* The element itself is read again where the key does not tell: zeros have signs. */
     RTUNE_DEVICE static void store(const args &a, acc x) {
-        u64 *out = static_cast<u64 *>(a.out);
-        T element = extreme::result(x.best);
+        u64 *out = static_cast<u64 *>(a.out), index = index_of(x);
+        key k = x.key;
         if constexpr (number<T>::is_float) {
-            if (IGNORE && x.best != x.best) x.index = 0; /* all NaN */
-            if (x.best == 0) element = static_cast<const T *>(a.in)[x.index]; /* of its own sign */
+            if (k == (IGNORE ? keys::worst : key(0))) { /* NaN; ignored: all are */
+                if (IGNORE) index = 0;
+                out[0] = number<T>::nan;
+            } else if (k == key_of(value(0))) {
+                out[0] = to_bits(static_cast<const T *>(a.in)[index]);
+            } else {
+                out[0] = to_bits(round_to<T>(from_bits<value>(keys::float_bits(k))));
+            }
+        } else {
+            k = keys::of_unsigned(k);
+            if (number<T>::is_signed) k ^= keys::top;
+            out[0] = to_bits(T(k));
         }
-        out[0] = to_bits(element);
-        out[1] = x.index;
+        out[1] = index;
     }
 };
 template <class T, class R> using op_argmin = op_arg<T, false, false>;

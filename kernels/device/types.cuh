@@ -8,7 +8,7 @@
  *   state, begin(args)     what a thread keeps while it reads
  *   fold(state, packets)   adds VECTORS packets of 16 bytes (a pair of arrays for dot)
  *   edge(state, e)         adds at most two single elements
- *   end(state) -> acc      the thread's partial: 4, 8 or 16 bytes, trivially copyable
+ *   end(state) -> acc      the thread's partial: 4 to 16 bytes in words, trivially copyable
  *   identity(), combine()  of acc; associative and commutative up to rounding
  *   pad()                  an element that changes nothing
  *   store(args, acc)       the result, into the caller's memory
@@ -122,7 +122,7 @@ template <class T> RTUNE_DEVICE packet<T> filled(T x) {
 /* An accumulator as the 32-bit words in which it travels. */
 template <class A> union words {
     static constexpr u32 count = sizeof(A) / 4;
-    static_assert(sizeof(A) % 4 == 0 && sizeof(A) <= 16, "an accumulator of 4, 8 or 16 bytes");
+    static_assert(sizeof(A) % 4 == 0 && sizeof(A) <= 16, "an accumulator of at most 16 bytes");
     A value;
     u32 w[count];
 };
@@ -141,7 +141,19 @@ template <class A> RTUNE_DEVICE A exchange_from(A x, u32 lane) {
     return to.value;
 }
 
-/* The least index of all lanes. */
+/* The least of all lanes' values. */
+RTUNE_DEVICE u32 least_of_lanes(u32 x) {
+    if constexpr (has_redux) {
+        return redux<redux_kind::min_unsigned>(x);
+    } else {
+#pragma unroll
+        for (u32 mask = 16; mask > 0; mask /= 2) {
+            const u32 y = shuffle_xor(x, mask);
+            if (y < x) x = y;
+        }
+        return x;
+    }
+}
 RTUNE_DEVICE u64 least_of_lanes(u64 x) {
     if constexpr (has_redux) {
         const u32 high = redux<redux_kind::min_unsigned>(u32(x >> 32));
