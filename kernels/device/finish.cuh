@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels/device/finish.cuh: how the blocks' partials become one value. Partials are combined in a fixed
- * tree over the block index: neighbours, their pairs, and so on; so every finish but `packed` (integers)
- * and `atomic` (which says so) gives the same bits whichever block comes last.
+ * kernels/device/finish.cuh: how the blocks' partials become one value. Partials are combined in an order
+ * that depends on the grid alone; so every finish but `packed` (integers) and `atomic` (which says so)
+ * gives the same bits whichever block comes last. For an ordered op it is a tree of neighbours.
  */
 #ifndef RTUNE_DEVICE_FINISH_CUH
 #define RTUNE_DEVICE_FINISH_CUH
@@ -17,12 +17,16 @@ template <class T> RTUNE_DEVICE T *workspace_at(const args &a, u32 offset) {
 
 /* ---- where partials are ---------------------------------------------------------------------- */
 
-/* A source reads four neighbouring partials; what lies beyond the count is the identity, and lines of
- * memory that hold nothing else are not touched: nobody has brought them into L2. */
+/* A source reads at most four partials of a chunk for each lane of a warp: neighbours for an op whose tree
+ * is fixed, else 32 apart, so that a small grid has one for each lane. What lies beyond the count is the
+ * identity and is not touched: nobody has brought it into L2. */
 constexpr u32 four = 4;
-template <class Op> RTUNE_DEVICE void nothing(typename Op::acc (&x)[four]) {
-#pragma unroll
-    for (u32 k = 0; k < four; k++) x[k] = Op::identity();
+struct chunk {
+    u32 begin, each; /* each: 1 or 4 partials a lane */
+};
+template <class Op> RTUNE_DEVICE u32 partial_index(chunk c, u32 lane, u32 k) {
+    if (c.each == 1) return k == 0 ? c.begin + lane : ~u32(0);
+    return c.begin + (Op::ordered ? lane * four + k : lane + k * 32);
 }
 
 /* Plain partials, 16 bytes apart. */
@@ -42,13 +46,16 @@ template <class A> RTUNE_DEVICE void store_partial(const args &a, u32 block, A x
 template <class Op> struct partial_source {
     const args &a;
     u32 count;
-    RTUNE_DEVICE void read(u32 base, typename Op::acc (&x)[four]) const {
+    RTUNE_DEVICE void read(chunk c, u32 lane, typename Op::acc (&x)[four]) const {
         partial<typename Op::acc> p[four];
-        if (base >= count) return nothing<Op>(x);
 #pragma unroll
-        for (u32 k = 0; k < four; k++) p[k].raw = load_words(partial_of<typename Op::acc>(a, base + k));
+        for (u32 k = 0; k < four; k++) {
+            const u32 i = partial_index<Op>(c, lane, k);
+            p[k].raw = i < count ? load_words(partial_of<typename Op::acc>(a, i)) : word2{0, 0};
+        }
 #pragma unroll
-        for (u32 k = 0; k < four; k++) x[k] = base + k < count ? p[k].value : Op::identity();
+        for (u32 k = 0; k < four; k++)
+            x[k] = partial_index<Op>(c, lane, k) < count ? p[k].value : Op::identity();
     }
 };
 
@@ -76,7 +83,35 @@ template <class A> struct slots {
                 store_words(reinterpret_cast<word2 *>(p + 2), {flag | w.w[2], flag | w.w[3]});
         }
     }
-    RTUNE_DEVICE static A value(const u64 *raw) {
+    RTUNE_DEVICE static void empty(const args &a, u32 block) {
+        u64 *p = at(a, block);
+        if constexpr (count == 1) {
+            store_word(p, 0);
+        } else {
+#pragma unroll
+            for (u32 i = 0; i < count; i += 2) store_words(reinterpret_cast<word2 *>(p + i), {0, 0});
+        }
+    }
+    RTUNE_DEVICE static void read(const args &a, u32 block, u64 (&raw)[count]) {
+        const u64 *p = at(a, block);
+        if constexpr (count == 1) {
+            raw[0] = load_word(p);
+        } else {
+#pragma unroll
+            for (u32 i = 0; i < count; i += 2) {
+                const word2 w = load_words(reinterpret_cast<const word2 *>(p + i));
+                raw[i] = w.lo;
+                raw[i + 1] = w.hi;
+            }
+        }
+    }
+    RTUNE_DEVICE static bool is_full(const u64 (&raw)[count]) {
+        u64 all = flag;
+#pragma unroll
+        for (u32 i = 0; i < count; i++) all &= raw[i];
+        return all != 0;
+    }
+    RTUNE_DEVICE static A value(const u64 (&raw)[count]) {
         words<A> w;
 #pragma unroll
         for (u32 i = 0; i < count; i++) w.w[i] = u32(raw[i]);
@@ -88,59 +123,58 @@ template <class A> struct slots {
  * whose peers are all running or done. `own` stands for that block's, which it need not write. */
 template <class Op> struct slot_source {
     using A = typename Op::acc;
+    using S = slots<A>;
     const args &a;
     u32 count, self;
     A own;
-    RTUNE_DEVICE void read(u32 base, A (&x)[four]) const {
-        constexpr u32 size = slots<A>::count, pairs = four * size / 2;
-        word2 *p = reinterpret_cast<word2 *>(slots<A>::at(a, base));
-        u64 raw[four * size];
-        bool missing;
-        if (base >= count) return nothing<Op>(x);
-        do { /* all at once: a trip costs one latency, however many are missing */
+    RTUNE_DEVICE void read(chunk c, u32 lane, A (&x)[four]) const {
+        u64 raw[four][S::count];
 #pragma unroll
-            for (u32 k = 0; k < pairs; k++) {
-                const word2 w = load_words(p + k);
-                raw[2 * k] = w.lo;
-                raw[2 * k + 1] = w.hi;
-            }
+        for (u32 k = 0; k < four; k++) { /* what need not be read is full */
+            const u32 i = partial_index<Op>(c, lane, k);
+#pragma unroll
+            for (u32 w = 0; w < S::count; w++) raw[k][w] = i < count && i != self ? 0 : S::flag;
+        }
+        bool missing;
+        do { /* all that are missing at once: a trip costs one latency, however many they are */
             missing = false;
 #pragma unroll
-            for (u32 k = 0; k < four * size; k++) {
-                const u32 i = base + k / size;
-                missing = missing || (i64(raw[k]) >= 0 && i < count && i != self);
-            }
+            for (u32 k = 0; k < four; k++)
+                if (!S::is_full(raw[k])) S::read(a, partial_index<Op>(c, lane, k), raw[k]);
+#pragma unroll
+            for (u32 k = 0; k < four; k++) missing = missing || !S::is_full(raw[k]);
         } while (missing);
 #pragma unroll
-        for (u32 k = 0; k < pairs; k++) store_words(p + k, {0, 0});
-#pragma unroll
         for (u32 k = 0; k < four; k++) {
-            const A value = slots<A>::value(raw + k * size);
-            x[k] = base + k == self ? own : base + k < count ? value : Op::identity();
+            const u32 i = partial_index<Op>(c, lane, k);
+            x[k] = i == self ? own : i < count ? S::value(raw[k]) : Op::identity();
+            if (i < count && i != self) S::empty(a, i);
         }
     }
 };
 
 /* ---- gathering ------------------------------------------------------------------------------- */
 
-constexpr u32 chunk_size = 32 * four; /* partials that a warp combines at once */
+constexpr u32 warp_most = 32 * four; /* partials that one warp takes at once, and alone */
 
-/* All lanes of the warp hold the node of the tree over partials [chunk * chunk_size, ...). */
+/* All lanes of the warp hold what the partials of a chunk come to. */
 template <class Op, class Source>
-RTUNE_DEVICE typename Op::acc gather_chunk(const Source &source, u32 chunk, u32 lane) {
+RTUNE_DEVICE typename Op::acc gather_chunk(const Source &source, chunk c, u32 lane) {
     typename Op::acc x[four];
-    source.read(chunk * chunk_size + lane * four, x);
+    source.read(c, lane, x);
     return warp_all<Op>(Op::combine(Op::combine(x[0], x[1]), Op::combine(x[2], x[3])));
 }
-/* All threads call it, or only the first warp if there is a single chunk. Thread 0 holds the result.
- * shared: 32 accumulators. */
+/* All threads call it, or only the first warp if there are at most warp_most partials. Thread 0 holds the
+ * result. shared: 32 accumulators. */
 template <class Op, class P, class Source>
 RTUNE_DEVICE typename Op::acc gather(const Source &source, u32 count, typename Op::acc *shared) {
-    const u32 t = thread_index(), lane = t % 32, chunks = (count + chunk_size - 1) / chunk_size;
+    const u32 t = thread_index(), lane = t % 32;
+    const u32 each = count > warp_most && count <= 1024 ? 1 : four; /* at most 32 chunks */
+    const u32 size = 32 * each, chunks = (count + size - 1) / size;
     typename Op::acc x = Op::identity();
 #pragma unroll 1
     for (u32 c = t / 32; c < chunks; c += P::warps) {
-        x = gather_chunk<Op>(source, c, lane);
+        x = gather_chunk<Op>(source, {c * size, each}, lane);
         if (chunks > 1 && lane == 0) shared[c] = x;
     }
     if (chunks == 1) return x;
@@ -186,7 +220,7 @@ RTUNE_DEVICE void finish_slots(const args &a, const Block &block) {
         return;
     }
     slot_source<Op> source = {a, grid, block_index(), x};
-    if (grid <= chunk_size) {
+    if (grid <= warp_most) {
         if (t >= 32) return;
         source.own = exchange_from(x, 0);
     } else {
@@ -273,7 +307,7 @@ RTUNE_DEVICE void finish_first(const args &a, const Block &block) {
 template <class Op, class P> RTUNE_DEVICE void finish_second(const args &a) {
     alignas(16) RTUNE_SHARED typename Op::acc shared[32];
     const u32 t = thread_index();
-    if (a.partials <= chunk_size && t >= 32) return;
+    if (a.partials <= warp_most && t >= 32) return;
     const typename Op::acc x = gather<Op, P>(partial_source<Op>{a, a.partials}, a.partials, shared);
     if (t == 0) Op::store(a, x);
 }

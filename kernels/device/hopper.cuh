@@ -78,7 +78,7 @@ RTUNE_DEVICE void finish_cluster(const args &a, const Block &block) {
     if (t == 0) shared_own = x;
     barrier();
     const slot_source<Op> source = {a, clusters, self, shared_own};
-    if (clusters <= chunk_size && t >= 32) return;
+    if (clusters <= warp_most && t >= 32) return;
     const A all = gather<Op, P>(source, clusters, shared);
     if (t == 0) Op::store(a, all);
 }
