@@ -33,14 +33,14 @@ RTUNE_DEVICE arg_best<Op> arg_thread(reader<typename Op::extreme, P> &r, const L
     using E = typename Op::extreme;
     arg_best<Op> best = {E::identity(), filled<typename Op::in>(Op::pad()), no_vector};
     packet<typename Op::in> v[P::vectors];
-    const auto fold = [&](u32 number, trip at, const auto &packs) {
+    const auto fold = [&](u32 number, trip at) {
 #pragma unroll
         for (u32 k = 0; k < P::vectors; k++) {
-            const typename Op::value y = best_of<E>(packs[k]);
+            const typename Op::value y = best_of<E>(v[k]);
             const bool there = r.t + k * P::block - at.skip < at.left - at.skip;
             if (there && (best.number == no_vector || Op::better(y, best.value))) {
                 best.value = y;
-                best.vector = packs[k];
+                best.vector = v[k];
                 best.number = number * P::vectors + k;
             }
         }
@@ -56,7 +56,7 @@ RTUNE_DEVICE u64 arg_index(const reader<typename Op::extreme, P> &r, const arg_b
     u32 at = 0;
 #pragma unroll
     for (u32 j = count; j-- > 0;)
-        at = Op::same(to_compute(best.vector.e[j]), best.value) ? j : at;
+        at = Op::same(Op::extreme::value_of(best.vector.e[j]), best.value) ? j : at;
     const u64 vector = r.s.begin + best.number / P::vectors * r.s.step + r.t +
                        best.number % P::vectors * P::block;
     return r.x.index_of(vector) + at;
@@ -72,7 +72,7 @@ RTUNE_DEVICE typename Op::acc arg_block(const args &a, const Before &before) {
     reader<typename Op::extreme, P> r(a, x);
     ends<T> e;
     const auto loaded = [&] {
-        e = load_ends(x, x.in, block_index() == grid_size() - 1, r.t, Op::pad());
+        e = load_ends(x, x.in, this_block<P>() == block_count<P>() - 1, r.t, Op::pad());
     };
     const arg_best<Op> mine = arg_thread<Op, P>(r, loaded);
     before();
@@ -80,9 +80,9 @@ RTUNE_DEVICE typename Op::acc arg_block(const args &a, const Before &before) {
     /* In the order of indices: head, vectors, tail. */
     constexpr K worst = Op::keys::worst;
     const bool there = mine.number != no_vector;
-    const K first = e.has_first ? Op::key_of(to_compute(e.first)) : worst;
+    const K first = e.has_first ? Op::key_of(Op::extreme::value_of(e.first)) : worst;
     const K inner = there ? Op::key_of(mine.value) : worst;
-    const K last = e.has_last ? Op::key_of(to_compute(e.last)) : worst;
+    const K last = e.has_last ? Op::key_of(Op::extreme::value_of(e.last)) : worst;
     K least = first < inner ? first : inner;
     least = least_of_lanes(last < least ? last : least);
     u64 index = no_index;

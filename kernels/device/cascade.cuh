@@ -67,8 +67,14 @@ template <class T> struct input {
 struct span {
     u64 begin, end, step;
 };
+template <class P> RTUNE_DEVICE u32 this_block() {
+    return P::finish == finish_kind::one ? 0 : block_index();
+}
+template <class P> RTUNE_DEVICE u32 block_count() {
+    return P::finish == finish_kind::one ? 1 : grid_size();
+}
 template <class P> RTUNE_DEVICE span block_span(u64 vectors) {
-    const u64 b = block_index(), g = grid_size();
+    const u64 b = this_block<P>(), g = block_count<P>();
     if constexpr (P::map == map_kind::strip) {
         return {b * P::tile, vectors, g * P::tile};
     } else {
@@ -179,7 +185,8 @@ template <class Op, class P> struct reader {
         p += s.step;
         if constexpr (Op::inputs == 2) q += s.step * x.count;
     }
-    /* Calls loaded() once all first loads are on their way, then fold(its number, trip, packs...) for each. */
+    /* Calls loaded() once all first loads are on their way, then fold(number, trip) for each trip, whose
+     * packets are in packs. */
     template <class Loaded, class Fold, class... Packs>
     RTUNE_DEVICE void run(const Loaded &loaded, const Fold &fold, Packs &...packs) {
         trip r = first_trip<T, P>(x, s);
@@ -193,7 +200,7 @@ template <class Op, class P> struct reader {
         }
         u64 i = s.begin;
         for (u32 number = 0;; number++) {
-            fold(number, r, packs...);
+            fold(number, r);
             i += s.step;
             if (i >= s.end) break;
             step();
@@ -207,7 +214,7 @@ template <class Op, class P> struct reader {
 template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const args &a) {
     using T = typename Op::in;
     const input<T> x(a);
-    const bool edge = block_index() == grid_size() - 1;
+    const bool edge = this_block<P>() == block_count<P>() - 1;
     reader<Op, P> r(a, x);
     typename Op::state sums = Op::begin(a);
     ends<T> e, f;
@@ -216,14 +223,12 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const a
         if constexpr (Op::inputs == 2)
             f = load_ends(x, static_cast<const T *>(a.in2), edge, r.t, Op::pad());
     };
-    const auto fold = [&](u32, trip, const auto &...packs) { Op::fold(sums, packs...); };
-    packet<T> v[P::vectors];
+    packet<T> v[P::vectors], w[P::vectors];
     if constexpr (Op::inputs == 1) {
-        r.run(loaded, fold, v);
+        r.run(loaded, [&](u32, trip) { Op::fold(sums, v); }, v);
         Op::edge(sums, e);
     } else {
-        packet<T> w[P::vectors];
-        r.run(loaded, fold, v, w);
+        r.run(loaded, [&](u32, trip) { Op::fold(sums, v, w); }, v, w);
         Op::edge(sums, e, f);
     }
     return Op::end(sums);

@@ -216,8 +216,8 @@ RTUNE_DEVICE typename Op::acc leaves_block(const args &a, const Before &before) 
     const input<typename Op::in> x(a);
     const u32 t = thread_index(), lane = t % 32, warp = t / 32;
     const u64 leaves = (x.n + Op::leaf - 1) / Op::leaf, all = ceil_power(leaves);
-    u64 blocks = ceil_power(grid_size());
-    if (blocks > grid_size()) blocks /= 2;
+    u64 blocks = ceil_power(block_count<P>());
+    if (blocks > block_count<P>()) blocks /= 2;
     if (blocks > all) blocks = all;
     const u64 mine = all / blocks; /* leaves of a block, a power of two */
     u64 workers = ceil_power(P::warps);
@@ -225,10 +225,10 @@ RTUNE_DEVICE typename Op::acc leaves_block(const args &a, const Before &before) 
     if (workers > mine) workers = mine;
 
     A y = 0;
-    if (block_index() < blocks && warp < workers) {
+    if (this_block<P>() < blocks && warp < workers) {
         const u64 each = mine / workers;
         leaf_sum<Op, P> leaf(x, a, lane);
-        y = warp_leaves<Op, P>(leaf, block_index() * mine + warp * each, each, leaves);
+        y = warp_leaves<Op, P>(leaf, this_block<P>() * mine + warp * each, each, leaves);
     }
     before();
     if constexpr (P::warps > 1) {

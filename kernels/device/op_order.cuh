@@ -24,16 +24,24 @@ template <bool MAX, bool IGNORE, class I> RTUNE_DEVICE I better_of(I a, I b) {
     return MAX ? (a > b ? a : b) : (a < b ? a : b);
 }
 
-/* How the extremes of a type are kept in a thread: part of a unit, and the value at the end. */
-template <class T, bool MAX, bool IGNORE, u64 SIZE = sizeof(T)> struct extreme_parts {
+template <class T> RTUNE_DEVICE T extreme_result(typename number<T>::compute x) {
+    if constexpr (number<T>::is_float) return float_result<T>(x);
+    else return T(x);
+}
+
+/* How the extremes of a type are kept in a thread: part of a unit, and the value at the end. ONE: all
+ * zeros are one value, and all NaNs (for arg ops). */
+template <class T, bool MAX, bool IGNORE, bool ONE, u64 SIZE = sizeof(T)> struct extreme_parts {
     using value = typename number<T>::compute;
     using unit = T;
     using part = T;
     RTUNE_DEVICE static part lift(T x) { return x; }
     RTUNE_DEVICE static part merge(part a, part b) { return better_of<MAX, IGNORE>(a, b); }
     RTUNE_DEVICE static value close(part x) { return x; }
+    RTUNE_DEVICE static value value_of(T x) { return x; }
+    RTUNE_DEVICE static T result(value x) { return extreme_result<T>(x); }
 };
-template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 2> {
+template <class T, bool MAX, bool IGNORE, bool ONE> struct extreme_parts<T, MAX, IGNORE, ONE, 2> {
     using value = typename number<T>::compute;
     using unit = u32;
     using part = u32;
@@ -43,26 +51,38 @@ template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 2
         return better_of<MAX, IGNORE>(to_compute(from_bits<T>(x & 0xffff)),
                                       to_compute(from_bits<T>(x >> 16)));
     }
+    RTUNE_DEVICE static value value_of(T x) { return to_compute(x); }
+    RTUNE_DEVICE static T result(value x) { return extreme_result<T>(x); }
 };
 /* f64 as order keys: signed integers that compare as the floats do, -0 < +0; adding the number of keys
  * above infinity, modulo 2^64, brings all NaNs to the low end, subtracting it to the high end. Integers are
  * compared and selected in half the instructions that floats with their exceptions take. */
-template <bool MAX, bool IGNORE> struct extreme_parts<f64, MAX, IGNORE, 8> {
-    using value = f64;
+template <bool MAX, bool IGNORE, bool ONE> struct extreme_parts<f64, MAX, IGNORE, ONE, 8> {
+    using value = i64;
     using unit = f64;
     using part = i64;
+    static constexpr bool nan_low = MAX == IGNORE;
     static constexpr u64 nans = 0x000fffffffffffffull;
-    static constexpr u64 turn = MAX == IGNORE ? nans : 0 - nans;
+    static constexpr u64 turn = nan_low ? nans : 0 - nans;
+    static constexpr i64 first_nan = nan_low ? i64(0x801ffffffffffffdull) : 0x7fe0000000000002ll;
     RTUNE_DEVICE static u64 ordered(u64 bits) { return bits ^ (u64(i64(bits) >> 63) >> 1); }
-    RTUNE_DEVICE static part lift(f64 x) { return part(ordered(f64_bits(x)) + turn); }
+    RTUNE_DEVICE static part lift(f64 x) {
+        if (ONE) x = x + 0.0;
+        const part k = part(ordered(f64_bits(x)) + turn);
+        return ONE ? better_of<nan_low, IGNORE>(k, first_nan) : k;
+    }
     RTUNE_DEVICE static part merge(part a, part b) { return better_of<MAX, IGNORE>(a, b); }
-    RTUNE_DEVICE static value close(part x) { return f64_of(ordered(u64(x) - turn)); }
+    RTUNE_DEVICE static value close(part x) { return x; }
+    RTUNE_DEVICE static value value_of(f64 x) { return lift(x); }
+    RTUNE_DEVICE static f64 result(value x) {
+        return float_result<f64>(f64_of(ordered(u64(x) - turn)));
+    }
 };
 /* Bytes in the upper halves of 16 bits: what is below a byte only decides between equal ones. */
 struct byte_pairs {
     u32 even, odd;
 };
-template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 1> {
+template <class T, bool MAX, bool IGNORE, bool ONE> struct extreme_parts<T, MAX, IGNORE, ONE, 1> {
     using value = typename number<T>::compute;
     using unit = u32;
     using part = byte_pairs;
@@ -78,6 +98,8 @@ template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 1
         const u32 w = pick(x.even, x.odd);
         return better_of<MAX, IGNORE>(value(T(w >> 24)), value(T(w >> 8)));
     }
+    RTUNE_DEVICE static value value_of(T x) { return x; }
+    RTUNE_DEVICE static T result(value x) { return T(x); }
 };
 
 template <class T, bool MAX, bool IGNORE> RTUNE_DEVICE T extreme_pad() {
@@ -89,35 +111,33 @@ template <class T, bool MAX, bool IGNORE> RTUNE_DEVICE T extreme_pad() {
         return from_bits<T>(MAX ? number<T>::infinity | number<T>::sign : number<T>::infinity);
     }
 }
-template <class T> RTUNE_DEVICE T extreme_result(typename number<T>::compute x) {
-    if constexpr (number<T>::is_float) return float_result<T>(x);
-    else return T(x);
-}
-
-template <class T, bool MAX, bool IGNORE>
+template <class T, bool MAX, bool IGNORE, bool ONE = false>
 struct op_extreme
-    : folded<op_extreme<T, MAX, IGNORE>, T, typename extreme_parts<T, MAX, IGNORE>::unit,
-             typename extreme_parts<T, MAX, IGNORE>::part,
-             typename extreme_parts<T, MAX, IGNORE>::part, false> {
-    using parts = extreme_parts<T, MAX, IGNORE>;
+    : folded<op_extreme<T, MAX, IGNORE, ONE>, T, typename extreme_parts<T, MAX, IGNORE, ONE>::unit,
+             typename extreme_parts<T, MAX, IGNORE, ONE>::part,
+             typename extreme_parts<T, MAX, IGNORE, ONE>::part, false> {
+    using parts = extreme_parts<T, MAX, IGNORE, ONE>;
     using part = typename parts::part;
-    using acc = typename number<T>::compute;
+    using acc = typename parts::value;
     static constexpr redux_kind redux =
         number<T>::is_float || sizeof(T) == 8 ? redux_kind::none
         : number<T>::is_signed ? (MAX ? redux_kind::max_signed : redux_kind::min_signed)
                                : (MAX ? redux_kind::max_unsigned : redux_kind::min_unsigned);
     RTUNE_DEVICE static T pad() { return extreme_pad<T, MAX, IGNORE>(); }
-    RTUNE_DEVICE static part start() { return parts::lift(unit_of<typename parts::unit>(filled<T>(pad()), 0)); }
+    RTUNE_DEVICE static part start() {
+        return parts::lift(unit_of<typename parts::unit>(filled<T>(pad()), 0));
+    }
     RTUNE_DEVICE static part lift(typename parts::unit u) { return parts::lift(u); }
     RTUNE_DEVICE static part merge(part a, part b) { return parts::merge(a, b); }
     RTUNE_DEVICE static part join(part a, part b) { return parts::merge(a, b); }
     RTUNE_DEVICE static acc close(part x) { return parts::close(x); }
-    RTUNE_DEVICE static acc identity() { return to_compute(pad()); }
+    RTUNE_DEVICE static acc value_of(T x) { return parts::value_of(x); }
+    RTUNE_DEVICE static T result(acc x) { return parts::result(x); }
+    RTUNE_DEVICE static acc identity() { return value_of(pad()); }
     RTUNE_DEVICE static acc combine(acc a, acc b) { return better_of<MAX, IGNORE>(a, b); }
-    RTUNE_DEVICE static T result(acc x) { return extreme_result<T>(x); }
     RTUNE_DEVICE static void store(const args &a, acc x) {
         T *out = static_cast<T *>(a.out);
-        if (a.flags & accumulate_flag) x = combine(to_compute(*out), x);
+        if (a.flags & accumulate_flag) x = combine(value_of(*out), x);
         *out = result(x);
     }
 };
@@ -164,7 +184,7 @@ template <class T, bool IGNORE> struct op_both {
     }
     RTUNE_DEVICE static void store(const args &a, acc x) {
         T *out = static_cast<T *>(a.out);
-        if (a.flags & accumulate_flag) x = combine({to_compute(out[0]), to_compute(out[1])}, x);
+        if (a.flags & accumulate_flag) x = combine({low::value_of(out[0]), high::value_of(out[1])}, x);
         out[0] = low::result(x.min);
         out[1] = high::result(x.max);
     }
@@ -200,7 +220,7 @@ template <> struct alignas(16) arg_acc<u64> {
 };
 
 template <class T, bool MAX, bool IGNORE> struct op_arg {
-    using extreme = op_extreme<T, MAX, IGNORE>;
+    using extreme = op_extreme<T, MAX, IGNORE, true>;
     using in = T;
     using value = typename extreme::acc;
     using key = typename bits_of<sizeof(value)>::type;
@@ -209,10 +229,11 @@ template <class T, bool MAX, bool IGNORE> struct op_arg {
     static constexpr u32 inputs = 1, packed_bits = 0;
     static constexpr bool ordered = false, repeats = false, own_warp = true;
     static constexpr redux_kind redux = redux_kind::none;
+    static constexpr bool floats = number<T>::is_float && sizeof(T) != 8; /* f64 has order keys */
 
     /* Strictly: equal ones are not better, and zeros are equal. */
     RTUNE_DEVICE static bool better(value a, value b) {
-        if constexpr (number<T>::is_float) {
+        if constexpr (floats) {
             if (a != a) return IGNORE ? false : b == b;
             if (b != b) return IGNORE;
         }
@@ -220,9 +241,18 @@ template <class T, bool MAX, bool IGNORE> struct op_arg {
     }
     RTUNE_DEVICE static bool same(value a, value b) { return a == b || (a != a && b != b); }
     RTUNE_DEVICE static key key_of(value x) {
-        if constexpr (number<T>::is_float) return keys::of_float(key(to_bits(x)), x != x, x == 0);
+        if constexpr (floats) return keys::of_float(key(to_bits(x)), x != x, x == 0);
         else if constexpr (number<T>::is_signed) return keys::of_signed(key(x));
         else return keys::of_unsigned(key(x));
+    }
+    RTUNE_DEVICE static value value_of_key(key k) {
+        if constexpr (floats) {
+            if (k == (IGNORE ? keys::worst : key(0))) return from_bits<value>(number<value>::nan);
+            return from_bits<value>(keys::float_bits(k));
+        } else {
+            k = keys::of_unsigned(k);
+            return value(number<T>::is_signed ? k ^ keys::top : k);
+        }
     }
     RTUNE_DEVICE static T pad() { return extreme::pad(); }
     RTUNE_DEVICE static acc make(key k, u64 index) { return {k, u32(index), u32(index >> 32)}; }
@@ -239,21 +269,13 @@ template <class T, bool MAX, bool IGNORE> struct op_arg {
     /* The element itself is read again where the key does not tell: zeros have signs. */
     RTUNE_DEVICE static void store(const args &a, acc x) {
         u64 *out = static_cast<u64 *>(a.out), index = index_of(x);
-        key k = x.key;
+        T element = extreme::result(value_of_key(x.key));
         if constexpr (number<T>::is_float) {
-            if (k == (IGNORE ? keys::worst : key(0))) { /* NaN; ignored: all are */
-                if (IGNORE) index = 0;
-                out[0] = number<T>::nan;
-            } else if (k == key_of(value(0))) {
-                out[0] = to_bits(static_cast<const T *>(a.in)[index]);
-            } else {
-                out[0] = to_bits(round_to<T>(from_bits<value>(keys::float_bits(k))));
-            }
-        } else {
-            k = keys::of_unsigned(k);
-            if (number<T>::is_signed) k ^= keys::top;
-            out[0] = to_bits(T(k));
+            const auto v = to_compute(element);
+            if (IGNORE && v != v) index = 0; /* all are */
+            if (v == 0) element = static_cast<const T *>(a.in)[index];
         }
+        out[0] = to_bits(element);
         out[1] = index;
     }
 };
