@@ -29,9 +29,9 @@ template <class T> RTUNE_DEVICE T extreme_result(typename number<T>::compute x) 
     else return T(x);
 }
 
-/* How the extremes of a type are kept in a thread: part of a unit, and the value at the end. ONE: all
- * zeros are one value, and all NaNs (for arg ops). */
-template <class T, bool MAX, bool IGNORE, bool ONE, u64 SIZE = sizeof(T)> struct extreme_parts {
+/* How the extremes of a type are kept in a thread: part of a unit, and the value at the end. one() is
+ * for arg ops: values that compare as equal there become the same, so zeros, and NaNs. */
+template <class T, bool MAX, bool IGNORE, u64 SIZE = sizeof(T)> struct extreme_parts {
     using value = typename number<T>::compute;
     using unit = T;
     using part = T;
@@ -39,9 +39,10 @@ template <class T, bool MAX, bool IGNORE, bool ONE, u64 SIZE = sizeof(T)> struct
     RTUNE_DEVICE static part merge(part a, part b) { return better_of<MAX, IGNORE>(a, b); }
     RTUNE_DEVICE static value close(part x) { return x; }
     RTUNE_DEVICE static value value_of(T x) { return x; }
+    RTUNE_DEVICE static value one(value x) { return x; }
     RTUNE_DEVICE static T result(value x) { return extreme_result<T>(x); }
 };
-template <class T, bool MAX, bool IGNORE, bool ONE> struct extreme_parts<T, MAX, IGNORE, ONE, 2> {
+template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 2> {
     using value = typename number<T>::compute;
     using unit = u32;
     using part = u32;
@@ -52,12 +53,13 @@ template <class T, bool MAX, bool IGNORE, bool ONE> struct extreme_parts<T, MAX,
                                       to_compute(from_bits<T>(x >> 16)));
     }
     RTUNE_DEVICE static value value_of(T x) { return to_compute(x); }
+    RTUNE_DEVICE static value one(value x) { return x; }
     RTUNE_DEVICE static T result(value x) { return extreme_result<T>(x); }
 };
 /* f64 as order keys: signed integers that compare as the floats do, -0 < +0; adding the number of keys
  * above infinity, modulo 2^64, brings all NaNs to the low end, subtracting it to the high end. Integers are
  * compared and selected in half the instructions that floats with their exceptions take. */
-template <bool MAX, bool IGNORE, bool ONE> struct extreme_parts<f64, MAX, IGNORE, ONE, 8> {
+template <bool MAX, bool IGNORE> struct extreme_parts<f64, MAX, IGNORE, 8> {
     using value = i64;
     using unit = f64;
     using part = i64;
@@ -66,10 +68,10 @@ template <bool MAX, bool IGNORE, bool ONE> struct extreme_parts<f64, MAX, IGNORE
     static constexpr u64 turn = nan_low ? nans : 0 - nans;
     static constexpr i64 first_nan = nan_low ? i64(0x801ffffffffffffdull) : 0x7fe0000000000002ll;
     RTUNE_DEVICE static u64 ordered(u64 bits) { return bits ^ (u64(i64(bits) >> 63) >> 1); }
-    RTUNE_DEVICE static part lift(f64 x) {
-        if (ONE) x = x + 0.0;
-        const part k = part(ordered(f64_bits(x)) + turn);
-        return ONE ? better_of<nan_low, IGNORE>(k, first_nan) : k;
+    RTUNE_DEVICE static part lift(f64 x) { return part(ordered(f64_bits(x)) + turn); }
+    RTUNE_DEVICE static value one(value k) {
+        if (k == i64(turn) - 1) k++; /* -0 */
+        return better_of<nan_low, IGNORE>(k, first_nan);
     }
     RTUNE_DEVICE static part merge(part a, part b) { return better_of<MAX, IGNORE>(a, b); }
     RTUNE_DEVICE static value close(part x) { return x; }
@@ -82,7 +84,7 @@ template <bool MAX, bool IGNORE, bool ONE> struct extreme_parts<f64, MAX, IGNORE
 struct byte_pairs {
     u32 even, odd;
 };
-template <class T, bool MAX, bool IGNORE, bool ONE> struct extreme_parts<T, MAX, IGNORE, ONE, 1> {
+template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 1> {
     using value = typename number<T>::compute;
     using unit = u32;
     using part = byte_pairs;
@@ -99,6 +101,7 @@ template <class T, bool MAX, bool IGNORE, bool ONE> struct extreme_parts<T, MAX,
         return better_of<MAX, IGNORE>(value(T(w >> 24)), value(T(w >> 8)));
     }
     RTUNE_DEVICE static value value_of(T x) { return x; }
+    RTUNE_DEVICE static value one(value x) { return x; }
     RTUNE_DEVICE static T result(value x) { return T(x); }
 };
 
@@ -111,12 +114,12 @@ template <class T, bool MAX, bool IGNORE> RTUNE_DEVICE T extreme_pad() {
         return from_bits<T>(MAX ? number<T>::infinity | number<T>::sign : number<T>::infinity);
     }
 }
-template <class T, bool MAX, bool IGNORE, bool ONE = false>
+template <class T, bool MAX, bool IGNORE>
 struct op_extreme
-    : folded<op_extreme<T, MAX, IGNORE, ONE>, T, typename extreme_parts<T, MAX, IGNORE, ONE>::unit,
-             typename extreme_parts<T, MAX, IGNORE, ONE>::part,
-             typename extreme_parts<T, MAX, IGNORE, ONE>::part, false> {
-    using parts = extreme_parts<T, MAX, IGNORE, ONE>;
+    : folded<op_extreme<T, MAX, IGNORE>, T, typename extreme_parts<T, MAX, IGNORE>::unit,
+             typename extreme_parts<T, MAX, IGNORE>::part,
+             typename extreme_parts<T, MAX, IGNORE>::part, false> {
+    using parts = extreme_parts<T, MAX, IGNORE>;
     using part = typename parts::part;
     using acc = typename parts::value;
     static constexpr redux_kind redux =
@@ -220,7 +223,7 @@ template <> struct alignas(16) arg_acc<u64> {
 };
 
 template <class T, bool MAX, bool IGNORE> struct op_arg {
-    using extreme = op_extreme<T, MAX, IGNORE, true>;
+    using extreme = op_extreme<T, MAX, IGNORE>;
     using in = T;
     using value = typename extreme::acc;
     using key = typename bits_of<sizeof(value)>::type;
@@ -231,6 +234,11 @@ template <class T, bool MAX, bool IGNORE> struct op_arg {
     static constexpr redux_kind redux = redux_kind::none;
     static constexpr bool floats = number<T>::is_float && sizeof(T) != 8; /* f64 has order keys */
 
+    RTUNE_DEVICE static value value_of(T x) { return extreme::parts::one(extreme::value_of(x)); }
+    /* The best of some packets. */
+    template <u32 V> RTUNE_DEVICE static value best_of(const packet<T> (&v)[V]) {
+        return extreme::parts::one(extreme::close(extreme::all(v)));
+    }
     /* Strictly: equal ones are not better, and zeros are equal. */
     RTUNE_DEVICE static bool better(value a, value b) {
         if constexpr (floats) {

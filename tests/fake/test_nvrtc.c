@@ -68,8 +68,9 @@ static void test_errors(void **state) {
     struct rtune_compiled jobs[JOBS];
     struct rtune_error err;
     make_jobs(jobs);
-    jobs[1].problem.op = RTUNE_ARGMAX; /* has no kernels */
-    jobs[2].config.block = 33;         /* not a config */
+    jobs[1].problem.op = RTUNE_ARGMAX;
+    jobs[1].problem.mode = RTUNE_KAHAN; /* is not defined */
+    jobs[2].config.block = 33;          /* not a config */
     assert_int_equal(rtune_nvrtc_compile(nvrtc, 8, 0, jobs, 4, 2, NULL, &err), RTUNE_OK);
     assert_non_null(jobs[0].image);
     assert_null(jobs[1].image);

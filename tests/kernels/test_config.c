@@ -204,9 +204,9 @@ static const struct {
     {"finish=cluster,extra=32", RTUNE_F32, "extra"},
     {"finish=slots,extra=2", RTUNE_F32, "extra"},
     {"variant=bulk,load=plain,extra=2", RTUNE_F32, NULL},
-    {"variant=bulk,load=plain,extra=3,map=chunk", RTUNE_F32, NULL}, /* 48 KiB */
-    {"variant=bulk,load=plain,extra=8,block=96,items=16", RTUNE_F32, NULL},
-    {"variant=bulk,load=plain,extra=4", RTUNE_F32, "extra"}, /* 64 KiB */
+    {"variant=bulk,load=plain,extra=5,block=128,map=chunk", RTUNE_F32, NULL}, /* 40 KiB */
+    {"variant=bulk,load=plain,extra=8,block=96,items=8", RTUNE_F32, NULL},
+    {"variant=bulk,load=plain,extra=3", RTUNE_F32, "extra"}, /* 48 KiB */
     {"variant=bulk,load=plain,extra=9,block=32,items=4", RTUNE_F32, "extra"},
     {"variant=bulk,load=plain,extra=1", RTUNE_F32, "extra"},
     {"variant=bulk,load=plain", RTUNE_F32, "extra"},

@@ -19,10 +19,10 @@
 
 enum {
     JOBS_MAX = 1024,
-    SUBSET = 6,
-    /* ptxas keeps one more block resident rather than a value or two, outside the loop, in
-     * registers. What spills in the loop, or a packet of vectors in local memory, is far larger. */
-    FRAME_MAX = 16,
+    SUBSET = 1,
+    /* ptxas keeps one more block resident rather than a few values, outside the loop, in
+     * registers. What spills in the loop, or a packet of vectors in local memory, is larger. */
+    FRAME_MAX = 48,
     FRAME_SHARE = 16 /* one in so many instances at most */
 };
 
@@ -33,9 +33,11 @@ static rtune_nvrtc *nvrtc;
 static const uint32_t blocks[] = {32, 64, 128, 256, 512, 1024};
 static const uint32_t vectors[] = {1, 2, 4, 8};
 
+/* What there is no instance of is left out: packed for floats, atomic for integers. */
 static void add_job(const struct rtune_problem *problem, const struct rtune_config *config) {
     assert_true(job_count < JOBS_MAX);
     assert_int_equal(rtune_config_check(config, problem->dtype, NULL), RTUNE_OK);
+    if (rtune_instance_check(problem, config, NULL) != RTUNE_OK) return;
     jobs[job_count++] = (struct rtune_compiled){.problem = *problem, .config = *config};
 }
 
@@ -48,18 +50,20 @@ static struct rtune_config make(const struct rtune_problem *p, uint32_t block,
     c.grid = (struct rtune_grid){RTUNE_GRID_BLOCKS, 1};
     c.load = load;
     c.finish = finish;
+    c.extra = finish == RTUNE_FINISH_CLUSTER ? 8 : 0;
     return c;
 }
 
 /* configs/default.yaml: block x vectors x load x finish. */
 static void add_space(const struct rtune_problem *p) {
     static const enum rtune_load loads[] = {RTUNE_LOAD_PLAIN, RTUNE_LOAD_NOALLOCATE};
+    static const enum rtune_finish finishes[] = {RTUNE_FINISH_ONE, RTUNE_FINISH_SLOTS,
+                                                 RTUNE_FINISH_PACKED};
     for (size_t b = 0; b < RTUNE_ARRAY_SIZE(blocks); b++)
         for (size_t v = 0; v < RTUNE_ARRAY_SIZE(vectors); v++)
             for (size_t l = 0; l < RTUNE_ARRAY_SIZE(loads); l++)
-                for (int f = 0; f < RTUNE_FINISH_COUNT; f++) {
-                    struct rtune_config c =
-                        make(p, blocks[b], vectors[v], loads[l], (enum rtune_finish)f);
+                for (size_t f = 0; f < RTUNE_ARRAY_SIZE(finishes); f++) {
+                    struct rtune_config c = make(p, blocks[b], vectors[v], loads[l], finishes[f]);
                     add_job(p, &c);
                 }
 }
