@@ -280,7 +280,6 @@ struct rtune_config rtune_config_default(const struct rtune_problem *problem, bo
     if (!cuda) {
         config.block = 1;
         config.items = CPU_VECTORS * per_vector; /* four accumulators of 64 bytes */
-        config.load = RTUNE_LOAD_PLAIN;
         config.map = RTUNE_MAP_CHUNK;
     }
     return config;

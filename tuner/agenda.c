@@ -27,18 +27,13 @@ void rtune_agenda_free(struct rtune_agenda *agenda) {
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
 static enum rtune_status add_kind(struct rtune_agenda *agenda, const struct rtune_problem *problem,
-                                  bool by_name, struct rtune_error *err) {
+                                  struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    struct rtune_recipe recipe;
     TRY(rtune_problem_check(problem, err));
     struct rtune_problem kind = rtune_problem_canonical(problem);
     kind.n = 0;
     for (size_t k = 0; k < agenda->count; k++)
         if (rtune_problem_same_kind(&agenda->kinds[k].problem, &kind)) return RTUNE_OK;
-    /* What cannot be verified is not tuned. */
-    status = rtune_data_select(&kind, RTUNE_SET_EXACT, &recipe, err);
-    if (status == RTUNE_UNSUPPORTED && !by_name) return RTUNE_OK;
-    TRY(status);
     if (agenda->count == KINDS_MAX)
         TRY(rtune_err_set(err, RTUNE_RANGE, "problems: at most %d kinds", KINDS_MAX));
     struct rtune_kind *grown = realloc(agenda->kinds, (agenda->count + 1) * sizeof(*grown));
@@ -55,11 +50,11 @@ static enum rtune_status add_kinds(const struct rtune_tune_options *options,
     enum rtune_status status = RTUNE_OK;
     struct rtune_problem problem;
     for (size_t k = 0; options->problems != NULL && k < options->problem_count; k++)
-        TRY(add_kind(agenda, &options->problems[k], true, err));
+        TRY(add_kind(agenda, &options->problems[k], err));
     for (size_t k = 0; options->problems == NULL && rtune_problem_at(k, &problem); k++)
         if (problem.acc == RTUNE_WIDE && problem.mode == RTUNE_PLAIN &&
             problem.nan_rule == RTUNE_NAN_PROPAGATE)
-            TRY(add_kind(agenda, &problem, false, err));
+            TRY(add_kind(agenda, &problem, err));
     if (agenda->count == 0) TRY(rtune_err_set(err, RTUNE_INVALID, "problems: none to tune"));
 done:
     return status;

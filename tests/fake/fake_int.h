@@ -267,6 +267,7 @@ bool fake_shape_parse(const char *name, struct fake_shape *shape);
 CUresult fake_launch_check(const struct fake_stream *stream, const struct fake_op *op);
 /* Do a launch: result and simulated duration in us. */
 void fake_run_launch(struct fake_context *context, const struct fake_op *op, double *us);
+size_t fake_result_bytes(const struct fake_shape *shape);
 void fake_run_reduction(struct fake_context *context, const struct fake_op *op);
 void fake_run_support(struct fake_context *context, const struct fake_op *op);
 double fake_launch_us(int device, const struct fake_op *op);

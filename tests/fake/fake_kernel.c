@@ -160,14 +160,15 @@ bool fake_shape_parse(const char *name, struct fake_shape *shape) {
 static const char *argument_problem(const struct fake_context *context,
                                     const struct fake_shape *shape,
                                     const struct rtune_kernel_args *args) {
-    size_t element = element_bytes(shape->dtype);
+    size_t element = element_bytes(shape->dtype), result = fake_result_bytes(shape);
     size_t workspace = RTUNE_WORKSPACE_HEADER +
                        (size_t)RTUNE_GRID_MAX * (RTUNE_WORKSPACE_SLOT + RTUNE_WORKSPACE_PARTIAL);
     if ((uintptr_t)args->in % element != 0) return "the input is not aligned to its element";
     if (args->n > SIZE_MAX / element ||
         (args->n > 0 && !fake_memory_valid(context, args->in, (size_t)args->n * element)))
         return "the input leaves its allocation";
-    if ((uintptr_t)args->out % 4 != 0 || !fake_memory_valid(context, args->out, 4))
+    if ((uintptr_t)args->out % (result < 8 ? result : 8) != 0 ||
+        !fake_memory_valid(context, args->out, result))
         return "the output is not device memory, or not aligned";
     if (shape->finish == RTUNE_FINISH_ONE) return NULL;
     if (!args->workspace || (uintptr_t)args->workspace % 256 != 0)

@@ -28,6 +28,11 @@ static struct rtune_problem problem_of(const struct fake_shape *shape, uint64_t 
     return p;
 }
 
+size_t fake_result_bytes(const struct fake_shape *shape) {
+    const struct rtune_problem p = problem_of(shape, 1);
+    return reference_size(&p);
+}
+
 /* A sum that rounds: the middle of what it may be. */
 static void choose_value(const struct fake_shape *shape, struct reference_result *result) {
     if (result->exact || result->open) return;

@@ -68,6 +68,13 @@ static void add_space(const struct rtune_problem *p) {
                 }
 }
 
+/* Can what is in flight, and as much again as the space's register_base, be in registers? */
+static bool fits(const struct rtune_problem *p, const struct rtune_config *c) {
+    const uint32_t inputs = p->op == RTUNE_DOT ? 2 : 1;
+    const uint32_t size = (uint32_t)rtune_dtype_size(p->dtype);
+    return 24 + inputs * c->items * size / 4 <= 65536 / c->block;
+}
+
 static void add_subset(const struct rtune_problem *p, struct rtune_rng *rng) {
     for (int k = 0; k < SUBSET; k++) {
         struct rtune_config c = make(p, blocks[rtune_rng_below(rng, RTUNE_ARRAY_SIZE(blocks))],
@@ -75,7 +82,7 @@ static void add_subset(const struct rtune_problem *p, struct rtune_rng *rng) {
                                      (enum rtune_load)rtune_rng_below(rng, RTUNE_LOAD_COUNT),
                                      (enum rtune_finish)rtune_rng_below(rng, RTUNE_FINISH_COUNT));
         c.map = (enum rtune_map)rtune_rng_below(rng, RTUNE_MAP_COUNT);
-        add_job(p, &c);
+        if (fits(p, &c)) add_job(p, &c);
     }
 }
 
