@@ -21,9 +21,9 @@ using ull = unsigned long long;
 const char *describe(const shot &s) {
     static char text[320];
     snprintf(text, sizeof text,
-             "%s grid=%u n=%llu base%%16=%u,%u order=%d seed=%llu scale=%g accumulate=%d",
-             s.of->name, s.grid, ull(s.n), unsigned(reinterpret_cast<uintptr_t>(s.in) % 16),
-             unsigned(reinterpret_cast<uintptr_t>(s.in2) % 16), int(s.in_order), ull(s.seed),
+             "%s grid=%u n=%llu base%%128=%u,%u order=%d seed=%llu scale=%g accumulate=%d",
+             s.of->name, s.grid, ull(s.n), unsigned(reinterpret_cast<uintptr_t>(s.in) % 128),
+             unsigned(reinterpret_cast<uintptr_t>(s.in2) % 128), int(s.in_order), ull(s.seed),
              s.scale, s.before != nullptr);
     return text;
 }

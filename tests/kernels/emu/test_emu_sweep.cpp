@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every selected instance against the reference: sizes around every boundary of its shape, one to
- * more blocks than tiles, every base, each end at a guard page, all three orders, with and without
- * RTUNE_ACCUMULATE; data of which every order is exact, data that rounds, and special values.
+ * more blocks than tiles, every base modulo 16 bytes and random ones modulo a line of 128, each end
+ * at a guard page, all three orders, with and without RTUNE_ACCUMULATE; data of which every order
+ * is exact, data that rounds, and special values.
  *
  *     test_emu_sweep [SHARD SHARDS]
  */
@@ -91,9 +92,11 @@ void before_of(const rtune_problem &p, rtune_rng *rng, unsigned char before[16])
                     element_round(type, p.op == RTUNE_PROD ? -2.0L : 0.5L * k + 8));
 }
 
+/* Anywhere in a line; half the time in its last vector, behind which no whole one is left. */
 placement place_of(const rtune_problem &p, uint64_t random) {
-    const unsigned offsets = unsigned(16 / element_size(p.dtype));
-    return {random % 3 == 0, unsigned(random / 3 % (offsets + 1))};
+    const unsigned offsets = unsigned(16 / element_size(p.dtype)), line = 8 * offsets;
+    const unsigned at = unsigned(random / 6 % (random % 2 ? line : offsets));
+    return {random % 3 == 0, random % 2 ? at : line - 1 - at};
 }
 
 void check_one(const instance &of, unsigned grid, uint64_t n, placement where, rtune_rng *rng) {
