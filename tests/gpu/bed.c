@@ -84,8 +84,8 @@ void bed_launch(struct bed *bed, const rtune_kernel *kernel, const struct bed_la
         .grid = launch->grid,
         .stream = bed->stream};
     bed->launches[bed->count] = *launch;
-    bed->launches[bed->count].base = (unsigned)((uintptr_t)args->in % 16);
-    bed->launches[bed->count++].base2 = (unsigned)((uintptr_t)args->in2 % 16);
+    bed->launches[bed->count].base = (unsigned)((uintptr_t)args->in % 128);
+    bed->launches[bed->count++].base2 = (unsigned)((uintptr_t)args->in2 % 128);
     OK(bed->dev->ops->launch(bed->dev, kernel, &request, &err), &err);
 }
 
@@ -116,7 +116,7 @@ void bed_check(struct bed *bed, const struct rtune_config *config, const char *w
                 snprintf(message, sizeof message, "byte %zu behind the result was written", i);
             }
         rtune_problem_print(&l->problem, text, sizeof text);
-        CHECK(right, "%s: %s, base %% 16 = %u, %u, %s on %u blocks%s: %s", what, text, l->base,
+        CHECK(right, "%s: %s, base %% 128 = %u, %u, %s on %u blocks%s: %s", what, text, l->base,
               l->base2, how, l->grid, l->accumulate ? ", accumulate" : "", message);
     }
     check_workspace(bed, how);

@@ -14,7 +14,7 @@ enum { BED_LAUNCHES = 4096, BED_SLOT = 32 };
 struct bed_launch {
     struct rtune_problem problem;
     uint32_t grid;
-    unsigned base, base2; /* modulo 16 */
+    unsigned base, base2; /* modulo a line of 128 bytes */
     bool accumulate;
     struct reference_result result;
 };

@@ -2,9 +2,10 @@
 /*
  * tests/gpu/gpu_instances.c: every op, dtype, acc, mode and NaN rule with configs of every finish
  * and of the bulk variant, on sizes around every boundary of their shapes, on one block, one a
- * multiprocessor and more than there are tiles, on aligned and odd bases, with and without
- * RTUNE_ACCUMULATE, against tests/reference. Buffers have exactly the size that is read, so that it
- * is also what compute-sanitizer runs over, with "few" (at most 100 launches a problem).
+ * multiprocessor and more than there are tiles, on aligned bases, odd ones and the last of a line,
+ * with and without RTUNE_ACCUMULATE, against tests/reference. Buffers have exactly the size that is
+ * read, so that it is also what compute-sanitizer runs over, with "few" (at most 100 launches a
+ * problem).
  *
  *   gpu_instances [all|few] [SEED]
  */
@@ -16,7 +17,7 @@
 #include "base/num.h"
 #include "base/rng.h"
 
-enum { SIZES_MAX = 64, BASES = 3, ALL_CONFIGS = 12, FEW_CONFIGS = 4, BATCH = 8 };
+enum { SIZES_MAX = 64, BASES = 4, LINE = 128, ALL_CONFIGS = 12, FEW_CONFIGS = 4, BATCH = 8 };
 
 /* Of one element size, and of both inputs: a buffer for each n and base. */
 struct buffers {
@@ -40,7 +41,12 @@ static const uint64_t common[] = {
     129,  255,  257,  351,  353,   511,   513,   991,   993,   1000,   1023,   1025,   2047,  2049,
     4096, 4097, 8191, 8193, 10007, 16385, 32767, 65536, 65537, 104729, 131071, 262143, 262145};
 static const uint64_t sparse[] = {1, 33, 1023, 4097, 65537};
-static const unsigned offsets[BASES] = {0, 1, 3}; /* in elements */
+
+/* Bytes in front of a base: an element, three, and all of a line but the last element. */
+static size_t front_of(unsigned base, size_t size) {
+    const size_t front[BASES] = {0, size, 3 * size, LINE - size};
+    return front[base];
+}
 
 static bool is_extreme(const struct rtune_problem *p) {
     return p->op >= RTUNE_MIN && p->op <= RTUNE_ARGMAX;
@@ -57,7 +63,7 @@ static void put(struct fixture *f, unsigned input, size_t k, size_t size) {
     const struct rtune_device_ops *ops = f->bed.dev->ops;
     for (unsigned b = 0; b < BASES; b++) {
         void **buffer = &buffers_of(f, size)->at[input][k][b];
-        const size_t bytes = f->sizes[k] * size, front = offsets[b] * size;
+        const size_t bytes = f->sizes[k] * size, front = front_of(b, size);
         if (*buffer == NULL) OK(ops->mem_alloc(f->bed.dev, front + bytes, buffer, &err), &err);
         if (front) OK(ops->mem_set(f->bed.dev, *buffer, 0x4b, front, f->bed.stream, &err), &err);
         OK(ops->mem_put(f->bed.dev, (char *)*buffer + front, f->host[input], bytes, &err), &err);
@@ -127,9 +133,9 @@ static void launch(struct fixture *f, const struct rtune_config *config, const r
         l.result = f->spiked[k];
     else
         reference_end(state, depth, &l.result);
-    args.in = (char *)buffers_of(f, size)->at[0][k][b] + offsets[b] * size;
+    args.in = (char *)buffers_of(f, size)->at[0][k][b] + front_of(b, size);
     if (l.problem.op == RTUNE_DOT)
-        args.in2 = (char *)buffers_of(f, size)->at[1][k][b2] + offsets[b2] * size;
+        args.in2 = (char *)buffers_of(f, size)->at[1][k][b2] + front_of(b2, size);
     args.scale = state->scale;
     if (rtune_rng_below(&f->rng, 8) == 0 && l.problem.op != RTUNE_ARGMIN &&
         l.problem.op != RTUNE_ARGMAX) {
