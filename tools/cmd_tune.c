@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BUDGET_DEFAULT_S = 300, SEED_DEFAULT = 1 };
+enum { BUDGET_DEFAULT_S = 600, SEED_DEFAULT = 1 };
 
 /* This program, to start workers with: the running file itself, also where an upgrade has meanwhile
  * put another one at its path. */

@@ -68,7 +68,7 @@ static const struct cli_option options[] = {
      "How much of the space is searched: quick, standard (the default) or exhaustive.", AT(efforts),
      0, CLI_NAMES_EFFORT, 0, 0, false},
     {"budget", 0, CLI_KIND_DURATION, "TIME", BIT(CLI_TUNE),
-     "Time for each device, as 500ms, 60s, 5m or 2h; what is decided by then is stored. 5m if not "
+     "Time for each device, as 500ms, 60s, 5m or 2h; what is decided by then is stored. 10m if not "
      "given; no limit with --effort exhaustive.",
      AT(budget_s), AT(has_budget), 0, BUDGET_MIN_MS, BUDGET_MAX_MS, false},
     {"resume", 0, CLI_KIND_FLAG, NULL, BIT(CLI_TUNE),
