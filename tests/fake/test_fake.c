@@ -323,6 +323,43 @@ static void test_bad_launches(void **state) {
     expect_problem("the output is not device memory", spoil_out);
 }
 
+/* A result has its own size and alignment, which may be one byte. */
+static void launch_narrow(size_t at, enum rtune_acc acc, const char *problem) {
+    struct rtune_error err;
+    struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I8, 3);
+    rtune_kernel *kernel = NULL;
+    char *memory = NULL, sum = 0;
+    begin(NULL);
+    p.acc = acc;
+    struct rtune_config config = rtune_config_default(&p, true);
+    config.finish = RTUNE_FINISH_ONE;
+    gpu_ok(dev->ops->kernel_open(dev, &p, &config, "image", 6, &kernel, &err), &err);
+    gpu_ok(dev->ops->mem_alloc(dev, 64, (void **)&memory, &err), &err);
+    gpu_ok(dev->ops->mem_put(dev, memory, "\1\2\3", 3, &err), &err);
+    struct rtune_launch_request request = {.args = {.in = memory, .out = memory + at, .n = 3},
+                                           .grid = 1};
+    (void)dev->ops->launch(dev, kernel, &request, &err);
+    (void)dev->ops->stream_wait(dev, NULL, &err);
+    if (problem) {
+        free(kernel);
+        end_broken(problem);
+        return;
+    }
+    gpu_ok(dev->ops->mem_get(dev, &sum, memory + at, 1, &err), &err);
+    assert_int_equal(sum, 6);
+    dev->ops->mem_free(dev, memory);
+    dev->ops->kernel_close(dev, kernel);
+    end();
+}
+
+static void test_narrow_results(void **state) {
+    (void)state;
+    launch_narrow(33, RTUNE_NATIVE, NULL);
+    launch_narrow(63, RTUNE_NATIVE, NULL);
+    launch_narrow(64, RTUNE_NATIVE, "the output is not device memory");
+    launch_narrow(36, RTUNE_WIDE, "or not aligned");
+}
+
 static void test_dead_handles(void **state) {
     (void)state;
     unsigned long long id;
@@ -416,7 +453,7 @@ int main(void) {
         cmocka_unit_test(test_floats),       cmocka_unit_test(test_shared_workspace),
         cmocka_unit_test(test_bad_launches), cmocka_unit_test(test_dead_handles),
         cmocka_unit_test(test_fork),         cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_hang),
+        cmocka_unit_test(test_hang),         cmocka_unit_test(test_narrow_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
