@@ -97,7 +97,7 @@ static void explain_rows(const rtune *rt, const struct rtune_index *index,
     if (d->unserved) rtune_buf_printf(out, "finish:   not served: %s\n", d->unserved);
 }
 
-/* What the bits of the result depend on, beside the input's address modulo 16, as one short name.
+/* What the bits of the result depend on, beside the input's address modulo 128, as one short name.
  */
 static void tree_id(const struct rtune_decision *d, const struct rtune_launch *l,
                     char id[RTUNE_DIGEST_HEX]) {
@@ -137,7 +137,7 @@ static void explain_launch(const rtune *rt, const struct rtune_decision *d,
     }
     tree_id(d, l, id);
     rtune_buf_printf(
-        out, "tree:     %s (same id, same bits, for one address of the input modulo 16)\n", id);
+        out, "tree:     %s (same id, same bits, for one address of the input modulo 128)\n", id);
 }
 
 enum rtune_status rtune_explain(const rtune *rt, const struct rtune_problem *given, char *text,

@@ -101,6 +101,17 @@ RTUNE_API const char *rtune_version_string(void);
 
 /* ---- problem: what is reduced ---------------------------------------------------------------- */
 
+/* Result of each op, and of n = 0; acc, mode and NaN rule are below.
+ *   SUM, PROD           by acc                                                   0, 1
+ *   SUMSQ, ASUM, DOT    by acc; SUMSQ (of squares) and ASUM (of magnitudes) of
+ *                       integers are unsigned when wide; DOT has two inputs      0
+ *   MIN, MAX            the input type                                           EMPTY
+ *   MINMAX              two of the input type, the minimum first                 EMPTY
+ *   ARGMIN, ARGMAX      16 bytes: the value at 0, zeros behind it, its index as
+ *                       int64 at 8; the lowest index of equals, -0 = +0          EMPTY
+ *   ANY, ALL            int32, 0 or 1; NaN is not zero, -0 is                    0, 1
+ *   COUNT_NONZERO       uint64, by the same rule                                 0
+ *   BAND, BOR, BXOR     the input type, of integers alone                        all ones, 0, 0 */
 enum rtune_op {
     RTUNE_SUM,
     RTUNE_SUMSQ,
@@ -137,15 +148,23 @@ enum rtune_dtype {
     RTUNE_DTYPE_COUNT
 };
 
-/* Type of the result. WIDE: 64-bit integers (of the input's signedness), f32 for f16, bf16 and f32,
- * f64 for f64. NATIVE: the input type; integers wrap modulo 2^bits. */
+/* Type of a sum or product. WIDE: 64-bit integers (of the input's signedness), f32 for f16, bf16
+ * and f32, f64 for f64. NATIVE: the input type; integers wrap modulo 2^bits, floats are summed as
+ * in WIDE and rounded at the end. */
 enum rtune_acc { RTUNE_WIDE, RTUNE_NATIVE, RTUNE_ACC_COUNT };
 
+/* How SUM, SUMSQ, ASUM and DOT of floats are formed; for all else it is PLAIN.
+ * PLAIN: the same bits in every run with one config, n and base address modulo 128, unless the
+ *   problem carries ALLOW_NONDETERMINISTIC.
+ * KAHAN: compensated, as if summed in twice the precision; wide.
+ * REPRODUCIBLE: the same bits for every config, grid, base address and device; wide.
+ * FIXED: of integers, see struct rtune_fixed; the same bits as well.
+ * docs/ACCURACY.md has their bounds, docs/REPRODUCIBLE.md the bits. */
 enum rtune_mode { RTUNE_PLAIN, RTUNE_KAHAN, RTUNE_REPRODUCIBLE, RTUNE_FIXED, RTUNE_MODE_COUNT };
 
-/* NaN in min and max. PROPAGATE: IEEE 754-2019 minimum/maximum. IGNORE:
- * minimumNumber/maximumNumber, all NaN gives NaN. In both, -0 < +0. A NaN result is the canonical
- * quiet NaN. */
+/* NaN in min and max, minmax and arg ops. PROPAGATE: IEEE 754-2019 minimum/maximum; the first NaN
+ * wins an arg op. IGNORE: minimumNumber/maximumNumber; all NaN gives NaN, with index 0. In both,
+ * -0 < +0, but for arg ops. A NaN result is the canonical quiet NaN. */
 enum rtune_nan { RTUNE_NAN_PROPAGATE, RTUNE_NAN_IGNORE, RTUNE_NAN_COUNT };
 
 /* State of the input when the reduction starts. COLD: not cached, the cache holds clean data.
