@@ -134,7 +134,7 @@ extern const struct rtune_cpu_table rtune_cpu_table_avx512;
 /* Mode reproducible: rows of 512 bytes, 16 to a leaf. */
 enum { RTUNE_CPU_ROW = 512, RTUNE_CPU_ROWS = 16, RTUNE_CPU_LEAF = 512 * 16 };
 
-/* reduce of argmin and argmax: find_arg.c. */
+/* reduce of argmin and argmax: arg.c. */
 void rtune_cpu_arg_reduce(const struct rtune_cpu_kernel *kernel,
                           const struct rtune_cpu_input *input, union rtune_cpu_value *out);
 void rtune_cpu_arg_combine(const struct rtune_cpu_kernel *kernel, union rtune_cpu_value *a,
