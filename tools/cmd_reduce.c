@@ -248,6 +248,9 @@ static enum rtune_status check_options(const struct cli *cli, struct work *work,
     }
     if (work->problem.op == RTUNE_DOT && cli->opt.arg_count != 2)
         TRY(rtune_err_set(err, RTUNE_SYNTAX, "--op dot: takes two files"));
+    if (work->problem.op == RTUNE_DOT && strcmp(cli->opt.args[0], "-") == 0 &&
+        strcmp(cli->opt.args[1], "-") == 0)
+        TRY(rtune_err_set(err, RTUNE_SYNTAX, "-: standard input is read once (give a file)"));
     if (work->problem.op != RTUNE_DOT && cli->opt.arg_count != 1)
         TRY(rtune_err_set(err, RTUNE_SYNTAX, "--op %s: takes one file",
                           rtune_op_name(work->problem.op)));

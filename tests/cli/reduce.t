@@ -64,13 +64,16 @@ $ reduce-tune reduce o.npy q.npy --device cpu
 $ reduce-tune reduce o.npy --op dot --device cpu
 $ mknpy p.npy 1 2 descr='<i4'; reduce-tune reduce o.npy p.npy --op dot --device cpu
 $ reduce-tune reduce o.npy a.npy --op dot --device cpu
+$ reduce-tune reduce - - --op dot --dtype f64 -n 1 --device cpu < o.npy
 ! reduce-tune: --op sum: takes one file
 ! Try 'reduce-tune help reduce'.
 ! reduce-tune: --op dot: takes two files
 ! Try 'reduce-tune help reduce'.
 ! reduce-tune: o.npy and p.npy: not equally many elements of one type
 ! reduce-tune: o.npy and a.npy: not equally many elements of one type
-? 1
+! reduce-tune: -: standard input is read once (give a file)
+! Try 'reduce-tune help reduce'.
+? 2
 
 == modes: kahan, reproducible; fixed as an integer, with a word about what did not fit
 $ mknpy k.npy 1 1e30 1 -1e30 descr='<f8'; mknpy x.npy 0.25 nan 1e30 -1 descr='<f8'; mknpy w.npy 0.5 1.5 2.5
