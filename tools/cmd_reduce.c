@@ -254,6 +254,9 @@ static enum rtune_status check_options(const struct cli *cli, struct work *work,
     if (work->problem.op != RTUNE_DOT && cli->opt.arg_count != 1)
         TRY(rtune_err_set(err, RTUNE_SYNTAX, "--op %s: takes one file",
                           rtune_op_name(work->problem.op)));
+    if (cli->opt.scale != NULL && work->problem.mode != RTUNE_FIXED)
+        TRY(rtune_err_set(err, RTUNE_SYNTAX, "--scale: mode %s has none (use --mode fixed)",
+                          rtune_mode_name(work->problem.mode)));
 done:
     return status;
 }

@@ -82,6 +82,7 @@ $ reduce-tune reduce w.npy --mode fixed --device cpu
 $ reduce-tune reduce w.npy --mode fixed --scale 10 --device cpu
 $ reduce-tune reduce x.npy -n 2 --mode fixed --scale 4 --device cpu
 $ reduce-tune reduce x.npy --mode fixed --device cpu --json 2> err | json-get value flags; cat err
+$ reduce-tune reduce w.npy --scale 10 --device cpu
 $ for s in 0 nan x 1e400; do reduce-tune reduce w.npy --mode fixed --scale $s --device cpu 2>&1 | sed -n 1p; done
 > 0
 > 2
@@ -96,6 +97,8 @@ $ for s in 0 nan x 1e400; do reduce-tune reduce w.npy --mode fixed --scale $s --
 > reduce-tune: --scale: *
 > reduce-tune: --scale: *
 ! reduce-tune: warning: x.npy: some terms are NaN and count as 0
+! reduce-tune: --scale: mode plain has none (use --mode fixed)
+! Try 'reduce-tune help reduce'.
 
 == pieces-of-every-op: the same as the whole, the first extreme and the first NaN too
 $ mknpy g.npy 4 -7 9 9 -7 0 2 nan 9 nan 1 descr='<f4'; mknpy j.npy 200 7 255 0 7 255 0 descr='|u1'
