@@ -10,6 +10,7 @@
 #include "runtime/cpuinfo.h"
 #include "runtime/pool.h"
 
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -172,9 +173,9 @@ static void launch_store(const struct launch *launch, size_t size) {
     memcpy(args->out, value.bytes, size);
 }
 
-static enum rtune_status launch(rtune_device *dev, const rtune_kernel *kernel,
-                                const struct rtune_launch_request *request,
-                                struct rtune_error *err) {
+static enum rtune_status launch_all(rtune_device *dev, const rtune_kernel *kernel,
+                                    const struct rtune_launch_request *request,
+                                    struct rtune_error *err) {
     const struct cpu_kernel *made = (const struct cpu_kernel *)kernel;
     const struct rtune_kernel_args *args = &request->args;
     struct launch work = {.code = &made->code, .args = args, .unit = made->items};
@@ -192,6 +193,19 @@ static enum rtune_status launch(rtune_device *dev, const rtune_kernel *kernel,
     }
     launch_store(&work, made->result);
     return RTUNE_OK;
+}
+
+/* Whatever rounding the caller has set, or its linker (-ffast-math flushes subnormals): the results
+ * are those of the default environment, and the caller's comes back with its flags. */
+static enum rtune_status launch(rtune_device *dev, const rtune_kernel *kernel,
+                                const struct rtune_launch_request *request,
+                                struct rtune_error *err) {
+    fenv_t callers;
+    fegetenv(&callers);
+    fesetenv(FE_DFL_ENV);
+    const enum rtune_status status = launch_all(dev, kernel, request, err);
+    fesetenv(&callers);
+    return status;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */

@@ -292,7 +292,8 @@ void rtune_launch_fill(const rtune *rt, const struct rtune_decision *d,
     launch->fell_back = why != NULL;
     launch->stale = d->row && (d->row->stale_driver || d->row->stale_source);
     launch->tuned_n = d->row ? d->row->n : 0;
-    launch->predicted_us = d->row && d->source != RTUNE_FROM_SIBLING ? d->row->us : 0;
+    const bool timed = d->row && d->source != RTUNE_FROM_SIBLING && !d->unserved;
+    launch->predicted_us = timed ? d->row->us : 0;
     describe(d, why, launch);
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 
+#include <fenv.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -120,6 +121,7 @@ static bool claim(struct slot *slot, uint64_t spin_ns) {
 static void *thread_main(void *argument) {
     struct slot *slot = argument;
     rtune_pool *pool = slot->pool;
+    fesetenv(FE_DFL_ENV); /* not that of the thread that made it */
     for (uint64_t spin_ns = 0; claim(slot, spin_ns); spin_ns = pool->spin_ns) {
         wake_children(pool, slot->index, pool->parts);
         pool->work.part(pool->work.context, slot->index, &slot->value);

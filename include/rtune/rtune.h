@@ -172,7 +172,8 @@ enum rtune_nan { RTUNE_NAN_PROPAGATE, RTUNE_NAN_IGNORE, RTUNE_NAN_COUNT };
 enum rtune_cache { RTUNE_COLD, RTUNE_DIRTY, RTUNE_WARM, RTUNE_CACHE_COUNT };
 
 enum rtune_flag {
-    RTUNE_ACCUMULATE = 1u << 0,             /* out = op(out, reduce(in)); not for arg ops */
+    RTUNE_ACCUMULATE = 1u << 0, /* out = op(out, reduce(in)); not for arg ops. any and all take what
+                                   is not 0 in out as true, and leave 0 or 1 */
     RTUNE_ALLOW_NONDETERMINISTIC = 1u << 1, /* bits may differ from run to run */
     RTUNE_FLAG_ALL = (1u << 2) - 1
 };

@@ -315,11 +315,15 @@ void rtune_cpu_accumulate(kernel_type *kernel, value_type *a, const value_type *
     case RTUNE_MINMAX:
         accumulate_minmax(kernel, a, b);
         break;
-    case RTUNE_ANY:
+    case RTUNE_ANY: /* what was there is true if it is not 0 */
+        a->bits = a->bits != 0 || b->bits != 0;
+        break;
+    case RTUNE_ALL:
+        a->bits = a->bits != 0 && b->bits != 0;
+        break;
     case RTUNE_BOR:
         a->bits |= b->bits;
         break;
-    case RTUNE_ALL:
     case RTUNE_BAND:
         a->bits &= b->bits;
         break;

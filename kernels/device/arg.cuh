@@ -13,7 +13,6 @@
 
 namespace rtune {
 
-constexpr u32 no_trip = ~u32(0);
 constexpr u64 no_index = ~u64(0);
 
 template <class Op, class P> struct arg_thread {
@@ -22,8 +21,10 @@ template <class Op, class P> struct arg_thread {
     const input<T> &x;
     reader<E, P> r;
     packet<T> v[P::vectors]; /* of the last trip */
+    using trips = typename P::trips;
+    static constexpr trips no_trip = ~trips(0);
     typename Op::value best;
-    u32 found, last; /* trips; found: where the best value was first, no_trip: nothing was read */
+    trips found, last; /* found: where the best value was first; no_trip: nothing was read */
     trip at;         /* of the last one */
 
     RTUNE_DEVICE arg_thread(const args &a, const input<T> &x_)
@@ -34,7 +35,7 @@ template <class Op, class P> struct arg_thread {
         return r.t + k * P::block - w.skip < w.left - w.skip;
     }
     template <class Loaded> RTUNE_DEVICE void read(const Loaded &loaded) {
-        const auto fold = [&](u32 number, trip now) {
+        const auto fold = [&](trips number, trip now) {
             const typename Op::value y = Op::best_of(v);
             last = number;
             at = now;
@@ -85,7 +86,7 @@ RTUNE_DEVICE typename Op::acc arg_block(const args &a, const Before &before) {
 
     /* In the order of indices: head, vectors, tail. */
     constexpr K worst = Op::keys::worst;
-    const bool some = mine.found != no_trip;
+    const bool some = mine.found != mine.no_trip;
     const K first = e.has_first ? Op::key_of(Op::value_of(e.first)) : worst;
     const K inner = some ? Op::key_of(mine.best) : worst;
     const K last = e.has_last ? Op::key_of(Op::value_of(e.last)) : worst;

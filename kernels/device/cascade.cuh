@@ -26,6 +26,8 @@ struct policy {
     static constexpr u32 warps = BLOCK / 32;
     static constexpr u32 vectors = VECTORS; /* of 16 bytes, in flight per thread */
     static constexpr u64 tile = u64(BLOCK) * VECTORS; /* vectors per block and trip */
+    /* Counts the trips of one block over 2^40 elements of 8 bytes. */
+    using trips = typename bits_of<(tile > 128 ? 4 : 8)>::type;
     static constexpr load_kind load = LOAD;
     static constexpr finish_kind finish = FINISH;
     static constexpr map_kind map = MAP;
@@ -199,7 +201,7 @@ template <class Op, class P> struct reader {
             loaded();
         }
         u64 i = s.begin;
-        for (u32 number = 0;; number++) {
+        for (typename P::trips number = 0;; number++) {
             fold(number, r);
             i += s.step;
             if (i >= s.end) break;
@@ -225,10 +227,10 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const a
     };
     packet<T> v[P::vectors], w[P::vectors];
     if constexpr (Op::inputs == 1) {
-        r.run(loaded, [&](u32, trip) { Op::fold(sums, v); }, v);
+        r.run(loaded, [&](typename P::trips, trip) { Op::fold(sums, v); }, v);
         Op::edge(sums, e);
     } else {
-        r.run(loaded, [&](u32, trip) { Op::fold(sums, v, w); }, v, w);
+        r.run(loaded, [&](typename P::trips, trip) { Op::fold(sums, v, w); }, v, w);
         Op::edge(sums, e, f);
     }
     return Op::end(sums);

@@ -34,14 +34,14 @@ template <class A> union partial {
     word2 raw;
     A value;
 };
-template <class A> RTUNE_DEVICE word2 *partial_of(const args &a, u32 block) {
+RTUNE_DEVICE word2 *partial_of(const args &a, u32 block) {
     return workspace_at<word2>(a, header_bytes + grid_max * slot_bytes_max + block * partial_bytes);
 }
 template <class A> RTUNE_DEVICE void store_partial(const args &a, u32 block, A x) {
     partial<A> p;
     p.raw = {0, 0};
     p.value = x;
-    store_words(partial_of<A>(a, block), p.raw);
+    store_words(partial_of(a, block), p.raw);
 }
 template <class Op> struct partial_source {
     const args &a;
@@ -51,7 +51,7 @@ template <class Op> struct partial_source {
 #pragma unroll
         for (u32 k = 0; k < four; k++) {
             const u32 i = partial_index<Op>(c, lane, k);
-            p[k].raw = i < count ? load_words(partial_of<typename Op::acc>(a, i)) : word2{0, 0};
+            p[k].raw = i < count ? load_words(partial_of(a, i)) : word2{0, 0};
         }
 #pragma unroll
         for (u32 k = 0; k < four; k++)
@@ -240,7 +240,7 @@ RTUNE_DEVICE void finish_last(const args &a, const Block &block) {
     RTUNE_SHARED u32 shared_ticket;
     const u32 t = thread_index(), grid = grid_size();
     if (t == 0) {
-        prefetch(partial_of<A>(a, block_index()));
+        prefetch(partial_of(a, block_index()));
         prefetch(workspace_at<u32>(a, ticket_done));
     }
     const A x = block([] {});

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels/device/hopper.cuh: what blocks do that run beside each other, which no fixture emulates: clusters
+ * kernels/device/hopper.cuh: what blocks do that run beside each other, which no fixture emulates, and its
+ * PTX: clusters
  * with distributed shared memory, a meeting of the whole grid, dependent launch, and the variant that is
  * fed by bulk copies. sm_90 and newer, but for the meeting.
  */
@@ -133,7 +134,8 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc bulk_reduce(const arg
     const input<T> x(a);
     const u32 t = thread_index();
     const ends<T> e = load_ends(x, x.in, block_index() == grid_size() - 1, t, Op::pad());
-    const span s = block_span<P>(x.end > x.lead ? x.end : 0);
+    span s = block_span<P>(x.end);
+    if (s.begin == 0 && s.end <= x.lead) s.end = 0; /* nothing but the lead */
     typename Op::state sums = Op::begin(a);
     const auto fetch = [&](u64 i, u32 stage) {
         const trip r = trip_at<T, P>(x, s, i);

@@ -30,7 +30,7 @@ template <class T> RTUNE_DEVICE T extreme_result(typename number<T>::compute x) 
 }
 
 /* How the extremes of a type are kept in a thread: part of a unit, and the value at the end. one() is
- * for arg ops: values that compare as equal there become the same, so zeros, and NaNs. */
+ * for arg ops: keys of f64 that are equal there become the same (zeros, NaNs). */
 template <class T, bool MAX, bool IGNORE, u64 SIZE = sizeof(T)> struct extreme_parts {
     using value = typename number<T>::compute;
     using unit = T;
@@ -212,7 +212,8 @@ template <class K, bool MAX, bool IGNORE> struct arg_key {
         return ordered & top ? K(ordered ^ top) : K(~ordered);
     }
 };
-/* A key and the index in halves, the upper one below 2^31 but for none: no byte is padding, since accumulators travel as words. */
+/* A key and the index in halves, the upper one below 2^31 but for none: no byte is padding, since
+ * accumulators travel as words. */
 template <class K> struct arg_acc;
 template <> struct arg_acc<u32> {
     u32 key, low, high;

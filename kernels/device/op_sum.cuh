@@ -68,9 +68,6 @@ template <class T, term_kind TERM, class PART> struct word_terms<T, TERM, PART, 
 };
 template <class T, term_kind TERM, class PART> struct word_terms<T, TERM, PART, 2> {
     static constexpr bool linear = TERM == term_kind::value || TERM == term_kind::magnitude;
-    struct wide {
-        using type = PART;
-    };
     template <bool LINEAR, class P> struct choose { using type = P; };
     template <class P> struct choose<true, P> { using type = u32; };
     using part = typename choose<linear, PART>::type; /* products of halves take 32 bits each */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernels/device/ptx.cuh: everything the templates ask of the machine: indices, barrier, shuffle, loads
- * with cache hints, atomics and memory order. All PTX is in the ptx*.cuh headers. Without a CUDA compiler
+ * with cache hints, atomics and memory order. All PTX is in the ptx*.cuh headers and hopper.cuh. Without a CUDA compiler
  * the same names have a host body, over a fixture that emulates one block at a time (tests/kernels/emu).
  */
 #ifndef RTUNE_DEVICE_PTX_CUH
@@ -46,9 +46,6 @@ RTUNE_DEVICE u32 grid_size() { return gridDim.x; }
 RTUNE_DEVICE void barrier() { __syncthreads(); }
 RTUNE_DEVICE u32 shuffle_xor(u32 x, u32 mask) { return __shfl_xor_sync(0xffffffffu, x, int(mask)); }
 RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return __shfl_sync(0xffffffffu, x, int(lane)); }
-
-/* The exchange of one bit: all lanes' votes. */
-RTUNE_DEVICE bool any_lane(bool x) { return __any_sync(0xffffffffu, x) != 0; }
 
 /* out = *p if valid, else out stays. Predicated, so that the loads of a partial tile are in flight
  * together. volatile keeps them in front of the arithmetic that uses them. */
@@ -161,11 +158,6 @@ RTUNE_DEVICE u32 grid_size() { return rtune_emu::grid_size(); }
 RTUNE_DEVICE void barrier() { rtune_emu::barrier(); }
 RTUNE_DEVICE u32 shuffle_xor(u32 x, u32 mask) { return rtune_emu::shuffle_xor(x, mask); }
 RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return rtune_emu::shuffle(x, lane); }
-RTUNE_DEVICE bool any_lane(bool x) {
-    u32 all = x;
-    for (u32 mask = 16; mask > 0; mask /= 2) all |= rtune_emu::shuffle_xor(all, mask);
-    return all != 0;
-}
 
 template <load_kind LOAD> RTUNE_DEVICE void load_vector_if(vec16 &out, const vec16 *p, bool valid) {
     if (valid) out = *p;

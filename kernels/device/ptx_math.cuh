@@ -196,11 +196,10 @@ RTUNE_DEVICE f32 max_nan(f32 a, f32 b) { return a != a ? a : b != b ? b : max_nu
 /* Of each half, as i16, u16, f16 or bf16 (NaN rule and zeros as above). */
 template <class T, bool MAX, bool NAN_WINS> struct halves;
 
-template <class T> struct halves_plain { /* where there is no instruction */
-    template <class F> RTUNE_DEVICE static u32 each(u32 a, u32 b, F pick) {
-        return u32(pick(u16(a), u16(b))) | u32(pick(u16(a >> 16), u16(b >> 16))) << 16;
-    }
-};
+/* One half after the other, where there is no instruction. */
+template <class F> RTUNE_DEVICE u32 each_half(u32 a, u32 b, F pick) {
+    return u32(pick(u16(a), u16(b))) | u32(pick(u16(a >> 16), u16(b >> 16))) << 16;
+}
 template <bool MAX, bool NAN_WINS, class F> RTUNE_DEVICE F float_pick(F a, F b) {
     if (NAN_WINS) return MAX ? max_nan(a, b) : min_nan(a, b);
     return MAX ? max_number(a, b) : min_number(a, b);
@@ -216,7 +215,7 @@ template <bool MAX, bool N> struct halves<i16, MAX, N> {
         if (MAX) { RTUNE_HALVES_ASM("max.s16x2"); }
         RTUNE_HALVES_ASM("min.s16x2");
 #else
-        return halves_plain<i16>::each(a, b, [](u16 x, u16 y) {
+        return each_half(a, b, [](u16 x, u16 y) {
             return (i16(x) < i16(y)) == MAX ? y : x;
         });
 #endif
@@ -228,7 +227,7 @@ template <bool MAX, bool N> struct halves<u16, MAX, N> {
         if (MAX) { RTUNE_HALVES_ASM("max.u16x2"); }
         RTUNE_HALVES_ASM("min.u16x2");
 #else
-        return halves_plain<u16>::each(a, b, [](u16 x, u16 y) { return (x < y) == MAX ? y : x; });
+        return each_half(a, b, [](u16 x, u16 y) { return (x < y) == MAX ? y : x; });
 #endif
     }
 };
@@ -240,7 +239,7 @@ template <bool MAX, bool NAN_WINS> struct halves<f16, MAX, NAN_WINS> {
         if (NAN_WINS) { RTUNE_HALVES_ASM("min.NaN.f16x2"); }
         RTUNE_HALVES_ASM("min.f16x2");
 #else
-        return halves_plain<f16>::each(a, b, [](u16 x, u16 y) {
+        return each_half(a, b, [](u16 x, u16 y) {
             return to_f16(float_pick<MAX, NAN_WINS>(to_f32(f16{x}), to_f32(f16{y}))).bits;
         });
 #endif
@@ -254,7 +253,7 @@ template <bool MAX, bool NAN_WINS> struct halves<bf16, MAX, NAN_WINS> {
         if (NAN_WINS) { RTUNE_HALVES_ASM("min.NaN.bf16x2"); }
         RTUNE_HALVES_ASM("min.bf16x2");
 #else
-        return halves_plain<bf16>::each(a, b, [](u16 x, u16 y) {
+        return each_half(a, b, [](u16 x, u16 y) {
             return to_bf16(float_pick<MAX, NAN_WINS>(to_f32(bf16{x}), to_f32(bf16{y}))).bits;
         });
 #endif

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "runtime/device_cpu.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,6 +64,32 @@ static void test_deterministic(void **state) {
                 device_reduce(everywhere_device(grid), &problem, &config, grid, &data);
             assert_memory_equal(first.bytes, other.bytes, 4);
         }
+    }
+}
+
+/* Nor on how the caller rounds, whose environment comes back as it was. */
+static void test_environment(void **state) {
+    enum { N = 100003 };
+    static float memory[N];
+    static const enum rtune_mode modes[] = {RTUNE_PLAIN, RTUNE_KAHAN, RTUNE_REPRODUCIBLE};
+    struct rtune_problem problem = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, N);
+    const struct rtune_config config = rtune_config_default(&problem, false);
+    const struct data data = {.in = memory};
+    (void)state;
+    data_fill(&problem, DATA_RANDOM, test_seed(), memory, N);
+    for (size_t k = 0; k < 3; k++) {
+        problem.mode = modes[k];
+        fesetround(FE_UPWARD);
+        rtune_device *made = open_cpu(EVERYWHERE_THREADS); /* its threads begin with that */
+        const union rtune_cpu_value upward =
+            device_reduce(made, &problem, &config, made->units, &data);
+        const int after = fegetround();
+        fesetround(FE_TONEAREST);
+        const union rtune_cpu_value nearest =
+            device_reduce(made, &problem, &config, made->units, &data);
+        rtune_device_close(made);
+        assert_int_equal(after, FE_UPWARD);
+        assert_memory_equal(nearest.bytes, upward.bytes, 4);
     }
 }
 
@@ -298,7 +325,7 @@ int main(void) {
         cmocka_unit_test(test_two_hosts),     cmocka_unit_test(test_accumulate),
         cmocka_unit_test(test_empty),         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_memory),        cmocka_unit_test(test_streams_and_events),
-        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_identity),      cmocka_unit_test(test_environment),
     };
     return cmocka_run_group_tests(tests, everywhere_setup, everywhere_teardown);
 }
