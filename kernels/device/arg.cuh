@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels/device/arg.cuh: a block's part of argmin and argmax. While reading, a thread keeps only its best
- * value and the trip where it first met it; packed minima serve narrow elements. At the end, a thread that
- * has its warp's best value looks for the element: in registers if it was in the last trip (so for every
- * grid that covers the input), else that one trip is read again.
+ * kernels/device/arg.cuh: a block's part of argmin and argmax. Two ways, by the size of an element: where
+ * arithmetic is cheap beside the loads (4 and 8 bytes), a thread carries the place of its best element
+ * along. Narrow ones are compared packed, and only the trip is kept in which the best value came first; a
+ * thread that has its warp's best looks for the place at the end: in registers if it was in the last trip
+ * (so for every grid that covers the input), else that one trip is read again.
  */
 #ifndef RTUNE_DEVICE_ARG_CUH
 #define RTUNE_DEVICE_ARG_CUH
@@ -15,44 +16,110 @@ namespace rtune {
 
 constexpr u64 no_index = ~u64(0);
 
-template <class Op, class P> struct arg_thread {
+/* What both ways have in common. E: an op for the reader's loads and pads. */
+template <class Op, class P> struct arg_reader {
     using T = typename Op::in;
     using E = typename Op::extreme;
+    using trips = typename P::trips;
+    static constexpr trips no_trip = ~trips(0);
     const input<T> &x;
     reader<E, P> r;
     packet<T> v[P::vectors]; /* of the last trip */
-    using trips = typename P::trips;
-    static constexpr trips no_trip = ~trips(0);
-    typename Op::value best;
-    trips found, last; /* found: where the best value was first; no_trip: nothing was read */
-    trip at;         /* of the last one */
+    trips found = no_trip;   /* where the best value was first; no_trip: nothing was read */
+    RTUNE_DEVICE arg_reader(const args &a, const input<T> &x_) : x(x_), r(a, x_) {}
+    /* Has the thread any vector in this trip? The lead is shorter than a block: a second one is past it. */
+    RTUNE_DEVICE bool some(trip now) const {
+        return now.has<P>(r.t, 0) || (P::vectors > 1 && now.has<P>(r.t, 1));
+    }
+    RTUNE_DEVICE u64 begin_of(trips number) const { return r.s.begin + number * r.s.step; }
+};
 
-    RTUNE_DEVICE arg_thread(const args &a, const input<T> &x_)
-        : x(x_), r(a, x_), best(E::identity()), found(no_trip), last(0), at({0, 0}) {}
+/* Elements of 4 and 8 bytes. */
+template <class Op, class P> struct arg_carrier : arg_reader<Op, P> {
+    using base = arg_reader<Op, P>;
+    using typename base::T;
+    using typename base::trips;
+    using base::found, base::r, base::v, base::x;
+    struct place {
+        T value;
+        u32 at; /* elements from the thread's first one in the trip */
+    };
+    struct earlier { /* of two in the order of places */
+        RTUNE_DEVICE static place apply(place p, place q) {
+            return Op::better_element(q.value, p.value) ? q : p;
+        }
+    };
+    place best = {Op::pad(), 0};
+    using base::base;
 
-    /* Is vector k of a trip there? */
-    RTUNE_DEVICE bool has(trip w, u32 k) const {
-        return r.t + k * P::block - w.skip < w.left - w.skip;
+    RTUNE_DEVICE static place best_of(const packet<T> (&v)[P::vectors]) {
+        constexpr u32 count = packet<T>::count;
+        place all[P::vectors];
+#pragma unroll
+        for (u32 k = 0; k < P::vectors; k++) {
+            place one[count];
+#pragma unroll
+            for (u32 j = 0; j < count; j++) one[j] = {v[k].e[j], k * P::block * count + j};
+            all[k] = pairs(one);
+        }
+        return pairs(all);
+    }
+    /* Neighbours first, so that of equal ones the first is kept. */
+    template <u32 N> RTUNE_DEVICE static place pairs(place (&t)[N]) {
+        if constexpr (N > 1) {
+            place half[N / 2];
+#pragma unroll
+            for (u32 k = 0; k < N / 2; k++) half[k] = earlier::apply(t[2 * k], t[2 * k + 1]);
+            return pairs(half);
+        } else {
+            return t[0];
+        }
     }
     template <class Loaded> RTUNE_DEVICE void read(const Loaded &loaded) {
         const auto fold = [&](trips number, trip now) {
-            const typename Op::value y = Op::best_of(v);
-            last = number;
-            at = now;
-            /* The lead is shorter than a block: a thread's second vector is past it. */
-            const bool some = has(now, 0) || (P::vectors > 1 && has(now, 1));
-            if (some && (found == no_trip || Op::better(y, best))) {
+            constexpr u32 count = packet<T>::count;
+            place y = best_of(v);
+            if (r.t < now.skip && y.at < count) y.at = P::block * count; /* a pad: the rest equals it */
+            if (this->some(now) && (found == base::no_trip || Op::better_element(y.value, best.value))) {
                 best = y;
                 found = number;
             }
         };
         r.run(loaded, fold, v);
     }
-    /* The index of the best value. */
+    RTUNE_DEVICE typename Op::key key() const { return Op::key_of(Op::value_of(best.value)); }
+    RTUNE_DEVICE u64 index() const { return x.index_of(this->begin_of(found) + r.t) + best.at; }
+};
+
+/* Elements of 1 and 2 bytes. */
+template <class Op, class P> struct arg_finder : arg_reader<Op, P> {
+    using base = arg_reader<Op, P>;
+    using typename base::E;
+    using typename base::T;
+    using typename base::trips;
+    using base::found, base::r, base::v, base::x;
+    typename Op::value best = E::identity();
+    trips last = 0;
+    trip at = {0, 0}; /* of the last one */
+    using base::base;
+
+    template <class Loaded> RTUNE_DEVICE void read(const Loaded &loaded) {
+        const auto fold = [&](trips number, trip now) {
+            const typename Op::value y = Op::best_of(v);
+            last = number;
+            at = now;
+            if (this->some(now) && (found == base::no_trip || Op::better(y, best))) {
+                best = y;
+                found = number;
+            }
+        };
+        r.run(loaded, fold, v);
+    }
+    RTUNE_DEVICE typename Op::key key() const { return Op::key_of(best); }
     RTUNE_DEVICE u64 index() {
-        const u64 begin = r.s.begin + found * r.s.step;
+        const u64 begin = this->begin_of(found);
         if (found != last) {
-            at = found == 0 ? first_trip<T, P>(x, r.s) : trip_at<T, P>(x, r.s, begin);
+            at = found == 0 ? first_trip<T, P>(x, r.s) : trip_at<P>(r.s, begin, 0);
             load_trip<E, P>(v, x.body() + begin + r.t, r.t, at);
         }
         packet<T> one[1] = {v[0]};
@@ -60,7 +127,7 @@ template <class Op, class P> struct arg_thread {
 #pragma unroll
         for (u32 i = P::vectors; i-- > 0;) {
             const packet<T> w[1] = {v[i]};
-            if (has(at, i) && Op::same(Op::best_of(w), best)) {
+            if (at.has<P>(r.t, i) && Op::same(Op::best_of(w), best)) {
                 k = i;
                 one[0] = v[i];
             }
@@ -71,37 +138,54 @@ template <class Op, class P> struct arg_thread {
     }
 };
 
-/* Thread 0 holds the block's part. before(): as in kernel.cuh. */
-template <class Op, class P, class Before>
-RTUNE_DEVICE typename Op::acc arg_block(const args &a, const Before &before) {
+template <class Op, class P, bool NARROW = sizeof(typename Op::in) <= 2> struct arg_way {
+    using type = arg_finder<Op, P>;
+};
+template <class Op, class P> struct arg_way<Op, P, false> {
+    using type = arg_carrier<Op, P>;
+};
+
+/* Thread 0 holds the block's part. */
+template <class Op, class P, class Beside>
+RTUNE_DEVICE typename Op::acc arg_block(const args &a, Beside &beside) {
     using T = typename Op::in;
     using K = typename Op::key;
     alignas(16) RTUNE_SHARED typename Op::acc shared[P::warps];
     const input<T> x(a);
-    arg_thread<Op, P> mine(a, x);
+    const bool last_block = this_block<P>() == block_count<P>() - 1;
+    const bool edge = last_block && (x.head() > 0 || x.tail() > 0);
+    typename arg_way<Op, P>::type mine(a, x);
     const u32 t = mine.r.t;
     ends<T> e;
-    mine.read([&] { e = load_ends(x, x.in, this_block<P>() == block_count<P>() - 1, t, Op::pad()); });
-    before();
+    mine.read([&] {
+        beside.loaded();
+        e = load_ends(x, x.in, edge, t, Op::pad());
+    });
+    beside.read();
 
     /* In the order of indices: head, vectors, tail. */
     constexpr K worst = Op::keys::worst;
     const bool some = mine.found != mine.no_trip;
-    const K first = e.has_first ? Op::key_of(Op::value_of(e.first)) : worst;
-    const K inner = some ? Op::key_of(mine.best) : worst;
-    const K last = e.has_last ? Op::key_of(Op::value_of(e.last)) : worst;
-    K least = first < inner ? first : inner;
-    least = least_of_lanes(last < least ? last : least);
+    const K inner = some ? mine.key() : worst;
+    K least = inner, first = worst, last = worst;
+    if (edge) {
+        if (e.has_first) first = Op::key_of(Op::value_of(e.first));
+        if (e.has_last) last = Op::key_of(Op::value_of(e.last));
+        least = first < least ? first : least;
+        least = last < least ? last : least;
+    }
+    least = least_of_lanes(least);
     u64 index = no_index;
     if (e.has_last && last == least) index = x.n - x.tail() + t;
     if (some && inner == least) index = mine.index();
     if (e.has_first && first == least) index = t;
-    typename Op::acc found = Op::make(least, least_of_lanes(index));
+    const bool narrow = x.n >> 32 == 0; /* indices of 32 bits, and no_index beyond them */
+    typename Op::acc found = Op::make(least, Op::least_index(index, narrow));
     if constexpr (P::warps > 1) {
         const u32 lane = t % 32;
         if (lane == 0) shared[t / 32] = found;
         barrier();
-        if (t < 32) found = Op::warp(lane < P::warps ? shared[lane] : Op::identity());
+        if (t < 32) found = Op::warp(lane < P::warps ? shared[lane] : Op::identity(), narrow);
     }
     return found;
 }

@@ -42,22 +42,21 @@ struct policy {
 template <class T> struct input {
     static constexpr u32 count = packet<T>::count;
     const T *in;
-    u64 n, end;
+    u64 n, end; /* end is lead - 1 if all of the array lies in one vector: only a head */
     u32 off, lead; /* bytes from vector 0 to the first element */
-    bool tiny;     /* all of it in one vector: only a head */
     RTUNE_DEVICE explicit input(const args &a) : in(static_cast<const T *>(a.in)), n(a.n) {
         off = u32(reinterpret_cast<u64>(in)) % 128;
         lead = (off + 15) / 16;
         end = (off + n * sizeof(T)) / 16;
-        tiny = end < lead;
-        if (tiny) end = lead;
     }
+    RTUNE_DEVICE bool tiny() const { return end < lead; }
+    RTUNE_DEVICE u64 inner() const { return tiny() ? 0 : end - lead; } /* whole vectors */
     RTUNE_DEVICE const vec16 *body() const {
         return reinterpret_cast<const vec16 *>(reinterpret_cast<const u8 *>(in) - off);
     }
-    RTUNE_DEVICE u32 head() const { return tiny ? u32(n) : (lead * 16 - off) / u32(sizeof(T)); }
+    RTUNE_DEVICE u32 head() const { return tiny() ? u32(n) : (lead * 16 - off) / u32(sizeof(T)); }
     RTUNE_DEVICE u32 tail() const {
-        return tiny ? 0 : (off + u32(n) * u32(sizeof(T))) % 16 / u32(sizeof(T));
+        return tiny() ? 0 : (off + u32(n) * u32(sizeof(T))) % 16 / u32(sizeof(T));
     }
     /* Index of the first element of a vector; wraps where that is in front of the array. */
     RTUNE_DEVICE u64 index_of(u64 vector) const {
@@ -85,19 +84,22 @@ template <class P> RTUNE_DEVICE span block_span(u64 vectors) {
         return {begin, end < vectors ? end : vectors, P::tile};
     }
 }
-/* The vectors of one trip that are to be read: [skip, left) of its tile. */
+/* The vectors of one trip that are to be read: [skip, left) of its tile; none if left is not above. */
 struct trip {
-    u32 skip, left;
+    u32 skip;
+    i32 left;
+    /* Is vector k of thread t there? The lead is shorter than a block. */
+    template <class P> RTUNE_DEVICE bool has(u32 t, u32 k) const {
+        return i32(t + k * P::block) < left && (k > 0 || t >= skip);
+    }
 };
-template <class T, class P>
-RTUNE_DEVICE trip trip_at(const input<T> &x, const span &s, u64 i) {
-    const u64 rest = s.end - i;
-    return {i == 0 ? x.lead : 0, rest < P::tile ? u32(rest) : u32(P::tile)};
+/* The trip that begins at vector i, at most grid_max tiles beyond the end. */
+template <class P> RTUNE_DEVICE trip trip_at(const span &s, u64 i, u32 skip) {
+    const i64 rest = i64(s.end - i);
+    return {skip, rest < i64(P::tile) ? i32(rest) : i32(P::tile)};
 }
-/* The same for a block's first trip, which may have nothing. */
 template <class T, class P> RTUNE_DEVICE trip first_trip(const input<T> &x, const span &s) {
-    const u64 rest = s.end > s.begin ? s.end - s.begin : 0; /* the lead is never beyond the end */
-    return {s.begin == 0 ? x.lead : 0, rest < P::tile ? u32(rest) : u32(P::tile)};
+    return trip_at<P>(s, s.begin, this_block<P>() == 0 ? x.lead : 0);
 }
 
 /* *p if valid, else an element that changes nothing. Predicated, as the loads of a partial tile. */
@@ -127,15 +129,14 @@ RTUNE_DEVICE void load_trip(packet<typename Op::in> (&v)[P::vectors], const vec1
     if constexpr (Op::repeats) {
 #pragma unroll
         for (u32 k = 0; k < P::vectors; k++) {
-            const u32 i = t + k * P::block, below = i < r.left ? i : r.left - 1;
+            const u32 i = t + k * P::block, last = u32(r.left) - 1, below = i < last ? i : last;
             load_vector_if<P::load>(v[k].raw, p + (i64(below > r.skip ? below : r.skip) - t), true);
         }
     } else {
-        const u32 first = t - r.skip, count = r.left - r.skip; /* wraps: not below count then */
 #pragma unroll
         for (u32 k = 0; k < P::vectors; k++) {
             v[k] = filled<typename Op::in>(Op::pad());
-            load_vector_if<P::load>(v[k].raw, p + k * P::block, first + k * P::block < count);
+            load_vector_if<P::load>(v[k].raw, p + k * P::block, r.has<P>(t, k));
         }
     }
 }
@@ -146,15 +147,21 @@ RTUNE_DEVICE void load_trip_skewed(packet<typename Op::in> (&v)[P::vectors], con
     constexpr u32 count = packet<typename Op::in>::count;
 #pragma unroll
     for (u32 k = 0; k < P::vectors; k++) {
-        const u32 i = t + k * P::block;
 #pragma unroll
         for (u32 j = 0; j < count; j++)
-            v[k].e[j] =
-                load_element_if(p + k * P::block * count + j, i >= r.skip && i < r.left, Op::pad());
+            v[k].e[j] = load_element_if(p + k * P::block * count + j, r.has<P>(t, k), Op::pad());
     }
 }
 
 /* ---- thread ---------------------------------------------------------------------------------- */
+
+/* What a finish does beside the reading: loaded() when the first loads are on their way, in front of all
+ * arithmetic; read() when a thread is done, ahead of a barrier that all threads pass if the block has more
+ * than one warp: what loaded() asked for is waited for there. */
+struct nothing_beside {
+    RTUNE_DEVICE void loaded() {}
+    RTUNE_DEVICE void read() {}
+};
 
 /* A thread's way through its block's trips. The first one's loads come before anything else, the ends'
  * after them and before the first addition; what has no use for the loop never runs it. */
@@ -193,27 +200,30 @@ template <class Op, class P> struct reader {
     RTUNE_DEVICE void run(const Loaded &loaded, const Fold &fold, Packs &...packs) {
         trip r = first_trip<T, P>(x, s);
         if constexpr (Op::repeats) {
-            if (r.skip < r.left) load(r, packs...);
+            const bool some = i32(r.skip) < r.left;
+            if (some) load(r, packs...);
             loaded();
-            if (r.skip >= r.left) return;
+            if (!some) return;
         } else {
             load(r, packs...);
             loaded();
         }
         u64 i = s.begin;
         for (typename P::trips number = 0;; number++) {
+            RTUNE_NO_UNROLL; /* its loads wait for the additions: copies would only be code to fetch */
             fold(number, r);
             i += s.step;
             if (i >= s.end) break;
             step();
-            r = trip_at<T, P>(x, s, i);
+            r = trip_at<P>(s, i, 0);
             load(r, packs...);
         }
     }
 };
 
 /* Every thread holds its own partial. */
-template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const args &a) {
+template <class Op, class P, class Beside>
+RTUNE_DEVICE typename Op::acc thread_reduce(const args &a, Beside &beside) {
     using T = typename Op::in;
     const input<T> x(a);
     const bool edge = this_block<P>() == block_count<P>() - 1;
@@ -221,6 +231,7 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc thread_reduce(const a
     typename Op::state sums = Op::begin(a);
     ends<T> e, f;
     const auto loaded = [&] {
+        beside.loaded();
         e = load_ends(x, x.in, edge, r.t, Op::pad());
         if constexpr (Op::inputs == 2)
             f = load_ends(x, static_cast<const T *>(a.in2), edge, r.t, Op::pad());
@@ -244,11 +255,8 @@ template <class Op, u32 LANES> RTUNE_DEVICE typename Op::acc warp_reduce(typenam
     using A = typename Op::acc;
     if constexpr (Op::own_warp) {
         return Op::warp(x);
-    } else if constexpr (has_redux && Op::redux != redux_kind::none && sizeof(A) == 4 && LANES > 8) {
-        words<A> w;
-        w.value = x;
-        w.w[0] = redux<Op::redux>(w.w[0]);
-        return w.value;
+    } else if constexpr (has_redux && Op::redux != redux_kind::none && LANES > 8) {
+        return redux_of<Op::redux>(x);
     } else {
 #pragma unroll
         for (u32 mask = 16; mask > 0; mask /= 2) {
@@ -257,18 +265,6 @@ template <class Op, u32 LANES> RTUNE_DEVICE typename Op::acc warp_reduce(typenam
         return x;
     }
 }
-/* The same over all 32 lanes, all of which hold the result, by neighbours: (0, 1), (2, 3), ..., then their
- * pairs. An op that knows a shorter way has warp(). */
-template <class Op> RTUNE_DEVICE typename Op::acc warp_all(typename Op::acc x) {
-    if constexpr (Op::own_warp) {
-        return Op::warp(x);
-    } else {
-#pragma unroll
-        for (u32 mask = 1; mask < 32; mask *= 2) x = Op::combine(x, exchange_xor(x, mask));
-        return x;
-    }
-}
-
 /* ---- block ----------------------------------------------------------------------------------- */
 
 /* All threads of the block call it. Thread 0 holds the result. `shared` has room for one

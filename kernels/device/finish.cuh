@@ -192,8 +192,22 @@ template <class P> RTUNE_DEVICE u32 from_thread_0(u32 own, const u32 &before) {
     else return shuffle(own, 0);
 }
 
-/* Flagged slots. Each block takes a ticket when it starts, whose latency hides behind its loads; the one
- * that started last gathers. */
+/* Who writes a slot takes a ticket as soon as its loads are on their way, whose latency hides behind
+ * theirs. One of one needs none. */
+template <class Op> struct ticket_beside {
+    const args &a;
+    u32 self, count, &shared;
+    u32 ticket = 0;
+    RTUNE_DEVICE void loaded() {
+        if (thread_index() != 0 || count == 1) return;
+        ticket = ticket_relaxed(workspace_at<u32>(a, ticket_start), count - 1);
+        prefetch(slots<typename Op::acc>::at(a, self));
+    }
+    RTUNE_DEVICE void read() {
+        if (thread_index() == 0) shared = ticket;
+    }
+};
+/* Flagged slots: the block that started last gathers. */
 template <class Op, class P, class Block>
 RTUNE_DEVICE void finish_slots(const args &a, const Block &block) {
     using A = typename Op::acc;
@@ -201,21 +215,13 @@ RTUNE_DEVICE void finish_slots(const args &a, const Block &block) {
     RTUNE_SHARED A shared_own;
     RTUNE_SHARED u32 shared_ticket;
     const u32 t = thread_index(), grid = grid_size();
-    u32 ticket = 0;
-    if (t == 0 && grid > 1) {
-        prefetch(slots<A>::at(a, block_index()));
-        ticket = ticket_relaxed(workspace_at<u32>(a, ticket_start), grid - 1);
-    }
-    const A x = block([&] {
-        if constexpr (P::warps > 1) {
-            if (t == 0) shared_ticket = ticket;
-        }
-    });
+    ticket_beside<Op> beside = {a, block_index(), grid, shared_ticket};
+    const A x = block(beside);
     if (grid == 1) { /* past the rest of the code, which need not be fetched then */
         if (t == 0) Op::store(a, x);
         return;
     }
-    if (from_thread_0<P>(ticket, shared_ticket) != grid - 1) {
+    if (from_thread_0<P>(beside.ticket, shared_ticket) != grid - 1) {
         if (t == 0) slots<A>::write(a, block_index(), x);
         return;
     }
@@ -243,7 +249,7 @@ RTUNE_DEVICE void finish_last(const args &a, const Block &block) {
         prefetch(partial_of(a, block_index()));
         prefetch(workspace_at<u32>(a, ticket_done));
     }
-    const A x = block([] {});
+    const A x = block(nothing_beside());
     u32 ticket = 0;
     if (t == 0) {
         store_partial(a, block_index(), x);
@@ -264,7 +270,7 @@ RTUNE_DEVICE void finish_packed(const args &a, const Block &block) {
     constexpr u32 shift = 64 - Op::packed_bits;
     u64 *word = workspace_at<u64>(a, packed_word);
     if (thread_index() == 0) prefetch(word);
-    const typename Op::acc x = block([] {});
+    const typename Op::acc x = block(nothing_beside());
     if (thread_index() != 0) return;
     const u64 add = Op::pack(x) << shift | 1;
     const u64 total = add_relaxed(word, add) + add;
@@ -282,7 +288,7 @@ RTUNE_DEVICE void finish_atomic(const args &a, const Block &block) {
         prefetch(sum);
         prefetch(workspace_at<u32>(a, ticket_done));
     }
-    const A x = block([] {});
+    const A x = block(nothing_beside());
     if (thread_index() != 0) return;
     reduce_add(sum, x);
     if (ticket_acq_rel(workspace_at<u32>(a, ticket_done), grid_size() - 1) != grid_size() - 1) return;
@@ -294,14 +300,14 @@ RTUNE_DEVICE void finish_atomic(const args &a, const Block &block) {
 
 template <class Op, class P, class Block>
 RTUNE_DEVICE void finish_one(const args &a, const Block &block) {
-    const typename Op::acc x = block([] {});
+    const typename Op::acc x = block(nothing_beside());
     if (thread_index() == 0) Op::store(a, x);
 }
 
 /* The first of two kernels, and the second: one block. */
 template <class Op, class P, class Block>
 RTUNE_DEVICE void finish_first(const args &a, const Block &block) {
-    const typename Op::acc x = block([] {});
+    const typename Op::acc x = block(nothing_beside());
     if (thread_index() == 0) store_partial(a, block_index(), x);
 }
 template <class Op, class P> RTUNE_DEVICE void finish_second(const args &a) {

@@ -46,17 +46,9 @@ RTUNE_DEVICE void finish_cluster(const args &a, const Block &block) {
     const u32 t = thread_index(), clusters = grid_size() / P::extra, rank = cluster_rank();
     const u32 self = block_index() / P::extra;
     cluster_arrive(); /* all have started before anyone writes to another */
-    u32 ticket = 0;
-    if (t == 0 && rank == 0 && clusters > 1) {
-        prefetch(slots<A>::at(a, self));
-        ticket = ticket_relaxed(workspace_at<u32>(a, ticket_start), clusters - 1);
-    }
+    ticket_beside<Op> beside = {a, self, rank == 0 ? clusters : 1, shared_ticket};
     words<A> w;
-    w.value = block([&] {
-        if constexpr (P::warps > 1) {
-            if (t == 0) shared_ticket = ticket;
-        }
-    });
+    w.value = block(beside);
     cluster_wait();
     if (t == 0) {
 #pragma unroll
@@ -72,7 +64,7 @@ RTUNE_DEVICE void finish_cluster(const args &a, const Block &block) {
         if (t == 0) Op::store(a, x);
         return;
     }
-    if (from_thread_0<P>(ticket, shared_ticket) != clusters - 1) {
+    if (from_thread_0<P>(beside.ticket, shared_ticket) != clusters - 1) {
         if (t == 0) slots<A>::write(a, self, x);
         return;
     }
@@ -91,7 +83,7 @@ RTUNE_DEVICE void finish_grid_sync(const args &a, const Block &block) {
     alignas(16) RTUNE_SHARED A shared[32];
     u32 *arrived = workspace_at<u32>(a, ticket_done);
     const u32 t = thread_index(), grid = grid_size();
-    const A x = block([] {});
+    const A x = block(nothing_beside());
     if (t == 0) {
         store_partial(a, block_index(), x);
         ticket_acq_rel(arrived, ~u32(0));
@@ -126,7 +118,8 @@ RTUNE_DEVICE void transfer_wait(u64 *full, u32 parity) {
 }
 
 /* thread_reduce, but tiles come through P::extra stages of shared memory. One input. */
-template <class Op, class P> RTUNE_DEVICE typename Op::acc bulk_reduce(const args &a) {
+template <class Op, class P, class Beside>
+RTUNE_DEVICE typename Op::acc bulk_reduce(const args &a, Beside &beside) {
     using T = typename Op::in;
     static_assert(Op::inputs == 1, "one input");
     alignas(128) RTUNE_SHARED vec16 buffer[P::extra][P::tile];
@@ -137,27 +130,28 @@ template <class Op, class P> RTUNE_DEVICE typename Op::acc bulk_reduce(const arg
     span s = block_span<P>(x.end);
     if (s.begin == 0 && s.end <= x.lead) s.end = 0; /* nothing but the lead */
     typename Op::state sums = Op::begin(a);
+    const auto trip_of = [&](u64 i) { return trip_at<P>(s, i, i == 0 ? x.lead : 0); };
     const auto fetch = [&](u64 i, u32 stage) {
-        const trip r = trip_at<T, P>(x, s, i);
+        const trip r = trip_of(i);
         transfer_begin(&full[stage], buffer[stage] + r.skip, x.body() + i + r.skip,
-                       (r.left - r.skip) * 16);
+                       (u32(r.left) - r.skip) * 16);
     };
     if (t == 0) {
         for (u32 k = 0; k < P::extra; k++) transfer_init(&full[k]);
         transfer_fence();
         for (u32 k = 0; k < P::extra && s.begin + k * s.step < s.end; k++) fetch(s.begin + k * s.step, k);
     }
+    beside.loaded();
     barrier();
     u32 stage = 0, parity = 0;
     for (u64 i = s.begin; i < s.end; i += s.step) {
-        const trip r = trip_at<T, P>(x, s, i);
+        const trip r = trip_of(i);
         packet<T> v[P::vectors];
         transfer_wait(&full[stage], parity);
 #pragma unroll
         for (u32 k = 0; k < P::vectors; k++) {
-            const u32 at = t + k * P::block;
             v[k] = filled<T>(Op::pad());
-            if (at >= r.skip && at < r.left) v[k].raw = buffer[stage][at];
+            if (r.has<P>(t, k)) v[k].raw = buffer[stage][t + k * P::block];
             else if (Op::repeats) v[k].raw = buffer[stage][r.left - 1];
         }
         barrier(); /* the stage is free again */

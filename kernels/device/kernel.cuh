@@ -19,28 +19,27 @@ template <class T, bool MAX, bool IGNORE> struct is_arg<op_arg<T, MAX, IGNORE>> 
     static constexpr bool value = true;
 };
 
-/* The block's partial, in thread 0. before() runs when the elements are read, ahead of a barrier that all
- * threads pass if the block has more than one warp: what it takes to know is waited for there. */
+/* The block's partial, in thread 0. */
 template <class Op, class P> struct block_stage {
     const args &a;
-    template <class Before> RTUNE_DEVICE typename Op::acc operator()(const Before &before) const {
+    template <class Beside> RTUNE_DEVICE typename Op::acc operator()(Beside &&beside) const {
         if constexpr (Op::ordered) {
-            return leaves_block<Op, P>(a, before);
+            return leaves_block<Op, P>(a, beside);
         } else if constexpr (is_arg<Op>::value) {
-            return arg_block<Op, P>(a, before);
+            return arg_block<Op, P>(a, beside);
         } else {
             alignas(16) RTUNE_SHARED typename Op::acc shared[P::warps];
-            const typename Op::acc x = thread_part();
-            before();
+            const typename Op::acc x = thread_part(beside);
+            beside.read();
             return block_reduce<Op, P>(x, shared);
         }
     }
-    RTUNE_DEVICE typename Op::acc thread_part() const {
+    template <class Beside> RTUNE_DEVICE typename Op::acc thread_part(Beside &beside) const {
 #if RTUNE_ON_DEVICE
-        if constexpr (P::variant == variant_kind::bulk) return bulk_reduce<Op, P>(a);
+        if constexpr (P::variant == variant_kind::bulk) return bulk_reduce<Op, P>(a, beside);
         else
 #endif
-            return thread_reduce<Op, P>(a);
+            return thread_reduce<Op, P>(a, beside);
     }
 };
 

@@ -112,7 +112,7 @@ template <class Op, class P> struct leaf_sum {
         const u64 q = first + row * Op::row_vectors + lane;
 #pragma unroll
         for (u32 k = 0; k < ROWS; k++) {
-            valid[k] = q + k * Op::row_vectors - x.lead < x.end - x.lead; /* wraps below the lead */
+            valid[k] = q + k * Op::row_vectors - x.lead < x.inner(); /* wraps below the lead */
             v[k] = vector(q + k * Op::row_vectors, valid[k]);
         }
         if constexpr (Op::inputs == 2) load_second(w, q, valid);
@@ -208,9 +208,9 @@ RTUNE_DEVICE typename Op::acc warp_leaves(leaf_sum<Op, P> &leaf, u64 begin, u64 
 }
 
 /* The block's node of the tree: thread 0 holds it. Blocks beyond the largest power of two in the grid have
- * none. before(): as in kernel.cuh. */
-template <class Op, class P, class Before>
-RTUNE_DEVICE typename Op::acc leaves_block(const args &a, const Before &before) {
+ * none. */
+template <class Op, class P, class Beside>
+RTUNE_DEVICE typename Op::acc leaves_block(const args &a, Beside &beside) {
     using A = typename Op::acc;
     alignas(16) RTUNE_SHARED A shared[32];
     const input<typename Op::in> x(a);
@@ -225,12 +225,13 @@ RTUNE_DEVICE typename Op::acc leaves_block(const args &a, const Before &before) 
     if (workers > mine) workers = mine;
 
     A y = 0;
+    beside.loaded(); /* nothing is yet, but it is a long way */
     if (this_block<P>() < blocks && warp < workers) {
         const u64 each = mine / workers;
         leaf_sum<Op, P> leaf(x, a, lane);
         y = warp_leaves<Op, P>(leaf, this_block<P>() * mine + warp * each, each, leaves);
     }
-    before();
+    beside.read();
     if constexpr (P::warps > 1) {
         if (lane == 0) shared[warp] = y;
         barrier();

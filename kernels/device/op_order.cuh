@@ -122,8 +122,10 @@ struct op_extreme
     using parts = extreme_parts<T, MAX, IGNORE>;
     using part = typename parts::part;
     using acc = typename parts::value;
+    static constexpr bool by_key = number<T>::is_float && sizeof(T) != 8; /* f64 has order keys */
+    static constexpr bool own_warp = by_key && has_redux;
     static constexpr redux_kind redux =
-        number<T>::is_float || sizeof(T) == 8 ? redux_kind::none
+        by_key ? redux_kind::none
         : number<T>::is_signed ? (MAX ? redux_kind::max_signed : redux_kind::min_signed)
                                : (MAX ? redux_kind::max_unsigned : redux_kind::min_unsigned);
     RTUNE_DEVICE static T pad() { return extreme_pad<T, MAX, IGNORE>(); }
@@ -138,6 +140,16 @@ struct op_extreme
     RTUNE_DEVICE static T result(acc x) { return parts::result(x); }
     RTUNE_DEVICE static acc identity() { return value_of(pad()); }
     RTUNE_DEVICE static acc combine(acc a, acc b) { return better_of<MAX, IGNORE>(a, b); }
+    /* f32 as a signed key that compares as it does, -0 < +0, NaN as the rule wants it. */
+    RTUNE_DEVICE static f32 warp(f32 x) {
+        constexpr bool nan_low = MAX == IGNORE;
+        constexpr i32 nan = nan_low ? number<i32>::lowest : number<i32>::highest;
+        const i32 bits = i32(to_bits(x)), ordered = bits ^ i32(u32(bits >> 31) >> 1);
+        const i32 key = redux_of<MAX ? redux_kind::max_signed : redux_kind::min_signed>(
+            x == x ? ordered : nan);
+        const u32 back = u32(key ^ i32(u32(key >> 31) >> 1));
+        return from_bits<f32>(key == nan ? u32(number<f32>::nan) : back);
+    }
     RTUNE_DEVICE static void store(const args &a, acc x) {
         T *out = static_cast<T *>(a.out);
         if (a.flags & accumulate_flag) x = combine(value_of(*out), x);
@@ -158,7 +170,7 @@ template <class T, bool IGNORE> struct op_both {
     using high = op_extreme<T, true, IGNORE>;
     using in = T;
     static constexpr u32 inputs = 1, packed_bits = 0;
-    static constexpr bool ordered = false, repeats = true, own_warp = false;
+    static constexpr bool ordered = false, repeats = true, own_warp = has_redux;
     static constexpr redux_kind redux = redux_kind::none;
     struct state {
         typename low::state low_state;
@@ -185,6 +197,7 @@ template <class T, bool IGNORE> struct op_both {
     RTUNE_DEVICE static acc combine(acc a, acc b) {
         return {low::combine(a.min, b.min), high::combine(a.max, b.max)};
     }
+    RTUNE_DEVICE static acc warp(acc x) { return {warp_all<low>(x.min), warp_all<high>(x.max)}; }
     RTUNE_DEVICE static void store(const args &a, acc x) {
         T *out = static_cast<T *>(a.out);
         if (a.flags & accumulate_flag) x = combine({low::value_of(out[0]), high::value_of(out[1])}, x);
@@ -242,11 +255,17 @@ template <class T, bool MAX, bool IGNORE> struct op_arg {
     }
     /* Strictly: equal ones are not better, and zeros are equal. */
     RTUNE_DEVICE static bool better(value a, value b) {
-        if constexpr (floats) {
-            if (a != a) return IGNORE ? false : b == b;
-            if (b != b) return IGNORE;
+        if constexpr (floats) return better_element(a, b);
+        else return MAX ? a > b : a < b;
+    }
+    /* The same of elements that are compared as they are. */
+    template <class C> RTUNE_DEVICE static bool better_element(C a, C b) {
+        if constexpr (number<T>::is_float) { /* or one of them is NaN, which must be the right one */
+            const bool number = IGNORE ? a == a : b == b;
+            return !(MAX ? a <= b : a >= b) && number;
+        } else {
+            return MAX ? a > b : a < b;
         }
-        return MAX ? a > b : a < b;
     }
     RTUNE_DEVICE static bool same(value a, value b) { return a == b || (a != a && b != b); }
     RTUNE_DEVICE static key key_of(value x) {
@@ -270,10 +289,14 @@ template <class T, bool MAX, bool IGNORE> struct op_arg {
     RTUNE_DEVICE static acc combine(acc a, acc b) {
         return b.key < a.key || (b.key == a.key && index_of(b) < index_of(a)) ? b : a;
     }
+    /* narrow: all but no_index are below 2^32 - 1, and the least is, if any lane has one. */
+    RTUNE_DEVICE static u64 least_index(u64 index, bool narrow) {
+        return narrow ? least_of_lanes(u32(index)) : least_of_lanes(index);
+    }
     /* The least key of all lanes, then the least of its indices. */
-    RTUNE_DEVICE static acc warp(acc x) {
+    RTUNE_DEVICE static acc warp(acc x, bool narrow = false) {
         const key best = least_of_lanes(x.key);
-        return make(best, least_of_lanes(x.key == best ? index_of(x) : ~u64(0)));
+        return make(best, least_index(x.key == best ? index_of(x) : ~u64(0), narrow));
     }
     /* The element itself is read again where the key does not tell: zeros have signs. */
     RTUNE_DEVICE static void store(const args &a, acc x) {
@@ -353,8 +376,7 @@ enum class bit_kind : int { and_bits, or_bits, xor_bits };
 template <class T, bit_kind BITS, class W = typename bits_of<sizeof(T) == 8 ? 8 : 4>::type>
 struct op_bits : folded<op_bits<T, BITS, W>, T, W, W, W, false> {
     using acc = W;
-    static constexpr redux_kind redux = sizeof(W) == 8             ? redux_kind::none
-                                        : BITS == bit_kind::and_bits ? redux_kind::and_bits
+    static constexpr redux_kind redux = BITS == bit_kind::and_bits ? redux_kind::and_bits
                                         : BITS == bit_kind::or_bits  ? redux_kind::or_bits
                                                                      : redux_kind::xor_bits;
     RTUNE_DEVICE static T pad() { return BITS == bit_kind::and_bits ? T(~T(0)) : T(0); }

@@ -195,6 +195,7 @@ struct op_count_nonzero
     using N = nonzero<T>;
     using acc = u64;
     using packing<u64>::packed_bits;
+    static constexpr redux_kind redux = redux_kind::add;
     RTUNE_DEVICE static T pad() { return from_bits<T>(0); }
     RTUNE_DEVICE static u64 start() { return 0; }
     RTUNE_DEVICE static u32 lift(typename N::unit w) { return N::count(N::bits(w)); }

@@ -40,6 +40,9 @@ struct alignas(16) word2 {
 
 #if RTUNE_ON_DEVICE
 
+/* At the head of a loop's body: ptxas unrolls loops that nvcc leaves alone. */
+#define RTUNE_NO_UNROLL asm volatile(".pragma \"nounroll\";")
+
 RTUNE_DEVICE u32 thread_index() { return threadIdx.x; }
 RTUNE_DEVICE u32 block_index() { return blockIdx.x; }
 RTUNE_DEVICE u32 grid_size() { return gridDim.x; }
@@ -151,6 +154,8 @@ RTUNE_DEVICE u32 load_acquire(const u32 *p) {
 RTUNE_DEVICE void prefetch(const void *p) { asm volatile("prefetch.global.L2 [%0];" : : "l"(p)); }
 
 #else /* host body */
+
+#define RTUNE_NO_UNROLL (void)0
 
 RTUNE_DEVICE u32 thread_index() { return rtune_emu::thread_index(); }
 RTUNE_DEVICE u32 block_index() { return rtune_emu::block_index(); }

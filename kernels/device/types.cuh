@@ -141,6 +141,28 @@ template <class A> RTUNE_DEVICE A exchange_from(A x, u32 lane) {
     return to.value;
 }
 
+/* One value from all lanes', by instructions that take 32 bits; only where has_redux. 64-bit sums go in
+ * three parts, of which 32 fit; extremes by their upper halves first. */
+template <redux_kind KIND> RTUNE_DEVICE u32 redux_of(u32 x) { return redux<KIND>(x); }
+template <redux_kind KIND> RTUNE_DEVICE i32 redux_of(i32 x) { return i32(redux<KIND>(u32(x))); }
+template <redux_kind KIND> RTUNE_DEVICE u64 redux_of(u64 x) {
+    if constexpr (KIND == redux_kind::add) {
+        constexpr u64 low = (1u << 22) - 1, middle = (1u << 21) - 1;
+        const u32 a = redux<KIND>(u32(x & low)), b = redux<KIND>(u32(x >> 22 & middle));
+        return a + (u64(b) << 22) + (u64(redux<KIND>(u32(x >> 43))) << 43);
+    } else if constexpr (KIND == redux_kind::and_bits || KIND == redux_kind::or_bits ||
+                         KIND == redux_kind::xor_bits) {
+        return u64(redux<KIND>(u32(x >> 32))) << 32 | redux<KIND>(u32(x));
+    } else {
+        constexpr bool least = KIND == redux_kind::min_signed || KIND == redux_kind::min_unsigned;
+        const u32 high = redux<KIND>(u32(x >> 32));
+        const u32 low = u32(x >> 32) == high ? u32(x) : least ? ~u32(0) : 0;
+        constexpr redux_kind inner = least ? redux_kind::min_unsigned : redux_kind::max_unsigned;
+        return u64(high) << 32 | redux<inner>(low);
+    }
+}
+template <redux_kind KIND> RTUNE_DEVICE i64 redux_of(i64 x) { return i64(redux_of<KIND>(u64(x))); }
+
 /* The least of all lanes' values. */
 RTUNE_DEVICE u32 least_of_lanes(u32 x) {
     if constexpr (has_redux) {
@@ -156,15 +178,27 @@ RTUNE_DEVICE u32 least_of_lanes(u32 x) {
 }
 RTUNE_DEVICE u64 least_of_lanes(u64 x) {
     if constexpr (has_redux) {
-        const u32 high = redux<redux_kind::min_unsigned>(u32(x >> 32));
-        const u32 low = u32(x >> 32) == high ? u32(x) : ~u32(0);
-        return u64(high) << 32 | redux<redux_kind::min_unsigned>(low);
+        return redux_of<redux_kind::min_unsigned>(x);
     } else {
 #pragma unroll
         for (u32 mask = 16; mask > 0; mask /= 2) {
             const u64 y = exchange_xor(x, mask);
             if (y < x) x = y;
         }
+        return x;
+    }
+}
+
+/* Reduce over all 32 lanes, all of which hold the result, by neighbours: (0, 1), (2, 3), ..., then their
+ * pairs, where the order matters. An op that knows a shorter way has warp(). */
+template <class Op> RTUNE_DEVICE typename Op::acc warp_all(typename Op::acc x) {
+    if constexpr (Op::own_warp) {
+        return Op::warp(x);
+    } else if constexpr (has_redux && Op::redux != redux_kind::none) {
+        return redux_of<Op::redux>(x);
+    } else {
+#pragma unroll
+        for (u32 mask = 1; mask < 32; mask *= 2) x = Op::combine(x, exchange_xor(x, mask));
         return x;
     }
 }
