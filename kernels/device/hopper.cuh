@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernels/device/hopper.cuh: what blocks do that run beside each other, which no fixture emulates, and its
- * PTX: clusters
- * with distributed shared memory, a meeting of the whole grid, dependent launch, and the variant that is
- * fed by bulk copies. sm_90 and newer, but for the meeting.
+ * PTX: clusters with distributed shared memory, a meeting of the whole grid, dependent launch, and the
+ * variant that is fed by bulk copies. sm_90 and newer, but for the meeting.
  */
 #ifndef RTUNE_DEVICE_HOPPER_CUH
 #define RTUNE_DEVICE_HOPPER_CUH
@@ -29,8 +28,7 @@ RTUNE_DEVICE void store_remote(void *shared, u32 rank, u32 x) {
                  "st.shared::cluster.u32 [r], %2;\n\t}"
                  : : "r"(local), "r"(rank), "r"(x) : "memory");
 }
-/* The kernel behind this one may start; and wait for the one before. */
-RTUNE_DEVICE void launch_dependents() { asm volatile("griddepcontrol.launch_dependents;" : : : "memory"); }
+/* Of a dependent launch: wait for the kernel before. */
 RTUNE_DEVICE void wait_for_first() { asm volatile("griddepcontrol.wait;" : : : "memory"); }
 
 /* ---- finishes -------------------------------------------------------------------------------- */

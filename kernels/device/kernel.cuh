@@ -45,23 +45,22 @@ template <class Op, class P> struct block_stage {
 
 template <class Op, class P> RTUNE_DEVICE void first_kernel(const args &a) {
     const block_stage<Op, P> block = {a};
+    launch_dependents();
     if constexpr (P::finish == finish_kind::one) finish_one<Op, P>(a, block);
     if constexpr (P::finish == finish_kind::slots) finish_slots<Op, P>(a, block);
     if constexpr (P::finish == finish_kind::last) finish_last<Op, P>(a, block);
     if constexpr (P::finish == finish_kind::packed) finish_packed<Op, P>(a, block);
     if constexpr (P::finish == finish_kind::atomic) finish_atomic<Op, P>(a, block);
-    if constexpr (P::finish == finish_kind::two_kernels) finish_first<Op, P>(a, block);
-#if RTUNE_ON_DEVICE
-    if constexpr (P::finish == finish_kind::dependent) {
-        launch_dependents();
+    if constexpr (P::finish == finish_kind::two_kernels || P::finish == finish_kind::dependent)
         finish_first<Op, P>(a, block);
-    }
+#if RTUNE_ON_DEVICE
     if constexpr (P::finish == finish_kind::cluster) finish_cluster<Op, P>(a, block);
     if constexpr (P::finish == finish_kind::grid_sync) finish_grid_sync<Op, P>(a, block);
 #endif
 }
 
 template <class Op, class P> RTUNE_DEVICE void second_kernel(const args &a) {
+    launch_dependents();
 #if RTUNE_ON_DEVICE
     if constexpr (P::finish == finish_kind::dependent) wait_for_first();
 #endif

@@ -153,9 +153,18 @@ RTUNE_DEVICE u32 load_acquire(const u32 *p) {
 /* Bring the line of p into L2; a hint. */
 RTUNE_DEVICE void prefetch(const void *p) { asm volatile("prefetch.global.L2 [%0];" : : "l"(p)); }
 
+/* The kernel behind this one may be launched, if it was enqueued so that it waits for results by itself
+ * (programmatic dependent launch). A no-op before sm_90. */
+RTUNE_DEVICE void launch_dependents() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
+#endif
+}
+
 #else /* host body */
 
 #define RTUNE_NO_UNROLL (void)0
+RTUNE_DEVICE void launch_dependents() {}
 
 RTUNE_DEVICE u32 thread_index() { return rtune_emu::thread_index(); }
 RTUNE_DEVICE u32 block_index() { return rtune_emu::block_index(); }

@@ -4,10 +4,10 @@
  * and of the bulk variant, on sizes around every boundary of their shapes, on one block, one a
  * multiprocessor and more than there are tiles, on aligned bases, odd ones and the last of a line,
  * with and without RTUNE_ACCUMULATE, against tests/reference. Buffers have exactly the size that is
- * read, so that it is also what compute-sanitizer runs over, with "few" (at most 100 launches a
- * problem).
+ * read, so that it is also what compute-sanitizer runs over, with "turn": one config a problem, in
+ * turn, so that all problems together have every finish, load and map. "few" has four.
  *
- *   gpu_instances [all|few] [SEED]
+ *   gpu_instances [all|few|turn] [SEED]
  */
 #include "tests/gpu/bed.h"
 #include "tests/gpu/configs.h"
@@ -17,7 +17,7 @@
 #include "base/num.h"
 #include "base/rng.h"
 
-enum { SIZES_MAX = 64, BASES = 4, LINE = 128, ALL_CONFIGS = 12, FEW_CONFIGS = 4, BATCH = 8 };
+enum { SIZES_MAX = 64, BASES = 4, LINE = 128, MOST_CONFIGS = 12, BATCH = 96 };
 
 /* Of one element size, and of both inputs: a buffer for each n and base. */
 struct buffers {
@@ -27,7 +27,8 @@ struct buffers {
 struct fixture {
     struct bed bed;
     struct rtune_rng rng;
-    bool few;
+    bool few;            /* sizes, grids and sets of data */
+    size_t config_count; /* of a problem */
     uint64_t sizes[SIZES_MAX]; /* ascending */
     size_t size_count;
     struct buffers buffers[4]; /* of elements of 1, 2, 4 and 8 bytes */
@@ -176,13 +177,13 @@ static void run_problem(struct fixture *f, const struct bed_instance *instances,
 
 /* Problems first ... first + BATCH - 1, compiled together. Returns how many there are. */
 static size_t run_batch(struct fixture *f, size_t first, size_t *total) {
-    static struct bed_instance instances[BATCH * ALL_CONFIGS];
+    static struct bed_instance instances[BATCH * MOST_CONFIGS];
     size_t counts[BATCH], problems = 0, count = 0;
     struct rtune_problem p;
     for (; problems < BATCH && rtune_problem_at(first + problems, &p); problems++) {
         struct rtune_config configs[GPU_CONFIGS_MAX];
-        counts[problems] = gpu_configs(&p, first + problems, f->bed.cc,
-                                       f->few ? FEW_CONFIGS : ALL_CONFIGS, configs);
+        counts[problems] =
+            gpu_configs(&p, first + problems, f->bed.cc, f->config_count, configs);
         for (size_t i = 0; i < counts[problems]; i++)
             instances[count++] = (struct bed_instance){p, configs[i], NULL};
     }
@@ -205,7 +206,10 @@ static void free_buffers(struct fixture *f) {
 int main(int argc, char **argv) {
     static struct fixture f;
     size_t instances = 0, k = 0, done;
-    f.few = argc > 1 && strcmp(argv[1], "few") == 0;
+    const char *level = argc > 1 ? argv[1] : "all";
+    f.few = strcmp(level, "all") != 0;
+    f.config_count = !f.few ? MOST_CONFIGS : strcmp(level, "few") == 0 ? 4 : 1;
+    CHECK(f.config_count > 1 || strcmp(level, "turn") == 0, "%s: all, few or turn", level);
     f.rng.seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 20261129u;
     bed_open(&f.bed);
     printf("seed=%llu\n", (unsigned long long)f.rng.seed);
