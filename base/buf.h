@@ -37,6 +37,12 @@ enum rtune_status rtune_file_read(const char *path, size_t max, struct rtune_buf
  * is refused. Errors: NOT_FOUND (no such folder), IO, RANGE (path too long). */
 enum rtune_status rtune_file_write(const char *path, const void *data, size_t size, unsigned mode,
                                    struct rtune_error *err);
+/* The parts of that for who has steps of their own between them: write all bytes to an open file
+ * (path is for the message), and fsync the folder that a path (below PATH_MAX) is in, which makes a
+ * rename to it durable. Errors: IO. */
+enum rtune_status rtune_fd_write(int fd, const char *path, const void *data, size_t size,
+                                 struct rtune_error *err);
+enum rtune_status rtune_folder_sync(const char *path, struct rtune_error *err);
 /* mkdir -p with mode for every folder made; an existing folder is success (also when another
  * process makes it at the same time). */
 enum rtune_status rtune_folder_make(const char *path, unsigned mode, struct rtune_error *err);

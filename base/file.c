@@ -55,8 +55,8 @@ done:
     return status;
 }
 
-static enum rtune_status write_all(int fd, const char *path, const void *data, size_t size,
-                                   struct rtune_error *err) {
+enum rtune_status rtune_fd_write(int fd, const char *path, const void *data, size_t size,
+                                 struct rtune_error *err) {
     const char *bytes = data;
     while (size > 0) {
         ssize_t put = write(fd, bytes, size < (1u << 30) ? size : (1u << 30));
@@ -65,7 +65,6 @@ static enum rtune_status write_all(int fd, const char *path, const void *data, s
         bytes += put;
         size -= (size_t)put;
     }
-    if (fsync(fd) != 0) return fail_errno(path, "cannot write to the disk", err);
     return RTUNE_OK;
 }
 
@@ -103,19 +102,20 @@ static int open_temporary(const char *target, unsigned mode, char *name, size_t 
     return -1;
 }
 
-/* Make a rename durable. Some file systems cannot sync a folder and say EINVAL. */
-static enum rtune_status sync_folder(const char *target, struct rtune_error *err) {
+/* Some file systems cannot sync a folder and say EINVAL; one may write to a folder that one may not
+ * read. */
+enum rtune_status rtune_folder_sync(const char *path, struct rtune_error *err) {
     char folder[PATH_MAX];
-    snprintf(folder, sizeof(folder), "%s", target);
+    snprintf(folder, sizeof(folder), "%s", path);
     char *slash = strrchr(folder, '/');
     if (slash == NULL)
         snprintf(folder, sizeof(folder), ".");
     else
         slash[slash == folder ? 1 : 0] = '\0';
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return errno == EACCES ? RTUNE_OK : fail_errno(folder, "cannot open", err);
-    int failed = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
-    close(fd);
+    if (fd < 0 && errno == EACCES) return RTUNE_OK;
+    int failed = fd < 0 || (fsync(fd) != 0 && errno != EINVAL) ? errno : 0;
+    if (fd >= 0) close(fd);
     if (failed == 0) return RTUNE_OK;
     return rtune_err_set_errno(err, RTUNE_IO, failed, "%s: cannot write to the disk", folder);
 }
@@ -130,13 +130,14 @@ enum rtune_status rtune_file_write(const char *path, const void *data, size_t si
     fd = open_temporary(target, mode, temporary, sizeof(temporary));
     if (fd < 0) TRY(fail_errno(path, "cannot create", err));
     made = true;
-    TRY(write_all(fd, path, data, size, err));
+    TRY(rtune_fd_write(fd, path, data, size, err));
+    if (fsync(fd) != 0) TRY(fail_errno(path, "cannot write to the disk", err));
     int closed = close(fd);
     fd = -1;
     if (closed != 0) TRY(fail_errno(path, "cannot close", err));
     if (rename(temporary, target) != 0) TRY(fail_errno(path, "cannot replace", err));
     made = false;
-    TRY(sync_folder(target, err));
+    TRY(rtune_folder_sync(target, err));
 done:
     if (fd >= 0) close(fd);
     if (made) unlink(temporary);

@@ -4,6 +4,7 @@
  * old one or the new one and nothing in between. Each step can be made to fail, or to be the last,
  * by a test.
  */
+#include "base/buf.h"
 #include "db/db_int.h"
 
 #include <errno.h>
@@ -25,18 +26,6 @@ enum rtune_status rtune_db_at(const struct rtune_db_io *io, enum rtune_db_step s
     return rtune_err_set_errno(err, RTUNE_IO, errnum, "%s: cannot write", path);
 }
 
-static enum rtune_status write_part(int fd, const unsigned char *data, size_t size,
-                                    const char *name, struct rtune_error *err) {
-    while (size > 0) {
-        ssize_t put = write(fd, data, size);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0) return rtune_err_set_errno(err, RTUNE_IO, errno, "%s: cannot write", name);
-        data += put;
-        size -= (size_t)put;
-    }
-    return RTUNE_OK;
-}
-
 /* A new file with the given content, on the disk when the call returns. */
 static enum rtune_status write_new(const char *name, const unsigned char *data, size_t size,
                                    unsigned mode, const struct rtune_db_io *io,
@@ -52,31 +41,15 @@ static enum rtune_status write_new(const char *name, const unsigned char *data, 
     if (fd < 0) TRY(rtune_err_set_errno(err, RTUNE_IO, errno, "%s: cannot create", name));
     if (exact && fchmod(fd, mode == 0 ? NEW_MODE : mode) != 0)
         TRY(rtune_err_set_errno(err, RTUNE_IO, errno, "%s: cannot set its mode", name));
-    TRY(write_part(fd, data, size / 2, name, err));
+    TRY(rtune_fd_write(fd, name, data, size / 2, err));
     TRY(rtune_db_at(io, RTUNE_STEP_WRITE, name, err));
-    TRY(write_part(fd, data + size / 2, size - size / 2, name, err));
+    TRY(rtune_fd_write(fd, name, data + size / 2, size - size / 2, err));
     TRY(rtune_db_at(io, RTUNE_STEP_SYNC, name, err));
     if (fsync(fd) != 0)
         TRY(rtune_err_set_errno(err, RTUNE_IO, errno, "%s: cannot write to the disk", name));
     int closed = close(fd);
     fd = -1;
     if (closed != 0) TRY(rtune_err_set_errno(err, RTUNE_IO, errno, "%s: cannot close", name));
-done:
-    if (fd >= 0) close(fd);
-    return status;
-}
-
-/* Make a rename durable. Some file systems cannot sync a folder and say EINVAL; one may write to a
- * folder that one may not read. */
-static enum rtune_status sync_folder(const char *path, struct rtune_error *err) {
-    enum rtune_status status = RTUNE_OK;
-    char folder[RTUNE_DB_PATH];
-    int fd = -1;
-    TRY(rtune_path_folder(folder, path, err));
-    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 && errno == EACCES) goto done;
-    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL))
-        TRY(rtune_err_set_errno(err, RTUNE_IO, errno, "%s: cannot write to the disk", folder));
 done:
     if (fd >= 0) close(fd);
     return status;
@@ -95,7 +68,7 @@ enum rtune_status rtune_publish_file(const char *path, const void *data, size_t 
         TRY(rtune_err_set_errno(err, RTUNE_IO, errno, "%s: cannot replace", path));
     left = false;
     TRY(rtune_db_at(io, RTUNE_STEP_FOLDER, path, err));
-    TRY(sync_folder(path, err));
+    TRY(rtune_folder_sync(path, err));
 done:
     if (left) unlink(name);
     return status;

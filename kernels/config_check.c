@@ -261,6 +261,10 @@ uint32_t rtune_config_needs_cc(const struct rtune_config *config) {
     return hopper ? 90 : 0;
 }
 
+bool rtune_config_runs_on(const struct rtune_config *config, int cc_major, int cc_minor) {
+    return 10 * cc_major + cc_minor >= (int)rtune_config_needs_cc(config);
+}
+
 /* ---- defaults and grids ---------------------------------------------------------------------- */
 
 struct rtune_config rtune_config_default(const struct rtune_problem *problem, bool cuda) {

@@ -117,6 +117,8 @@ enum rtune_status rtune_instance_check(const struct rtune_problem *problem,
                                        const struct rtune_config *config, struct rtune_error *err);
 /* Least compute capability that has what the config uses, as 10 x major + minor; 0: any. */
 uint32_t rtune_config_needs_cc(const struct rtune_config *config);
+/* Has a device of this compute capability that? */
+bool rtune_config_runs_on(const struct rtune_config *config, int cc_major, int cc_minor);
 bool rtune_config_equal(const struct rtune_config *a, const struct rtune_config *b);
 /* Same compiled kernel: equal but for the grid. */
 bool rtune_config_same_instance(const struct rtune_config *a, const struct rtune_config *b);

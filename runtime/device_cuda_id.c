@@ -96,25 +96,13 @@ static enum rtune_status matches(const struct rtune_cuda *cuda, int index,
                                  struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     CUdevice device;
+    struct rtune_identity identity;
+    char whole[64];
     TRY(RTUNE_CU(cuda, err, cuDeviceGet, &device, index));
-    if (spec->kind == RTUNE_SPEC_PCI) {
-        int domain = -1, bus = -1, slot = -1;
-        TRY(RTUNE_CU(cuda, err, cuDeviceGetAttribute, &domain, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID,
-                     device));
-        TRY(RTUNE_CU(cuda, err, cuDeviceGetAttribute, &bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID,
-                     device));
-        TRY(RTUNE_CU(cuda, err, cuDeviceGetAttribute, &slot, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
-                     device));
-        *match = domain == (int)spec->pci_domain && bus == (int)spec->pci_bus &&
-                 slot == (int)spec->pci_slot;
-    } else {
-        struct rtune_identity identity;
-        char whole[64];
-        TRY(rtune_cuda_identity(cuda, device, &identity, whole, err));
-        size_t length = strlen(spec->uuid);
-        *match = strncmp(identity.uuid, spec->uuid, length) == 0 ||
-                 strncmp(whole, spec->uuid, length) == 0;
-    }
+    TRY(rtune_cuda_identity(cuda, device, &identity, whole, err));
+    *match = rtune_device_spec_names(spec, &identity);
+    memcpy(identity.uuid, whole, sizeof whole); /* that of the GPU, where this is a part of one */
+    *match = *match || rtune_device_spec_names(spec, &identity);
 done:
     return status;
 }

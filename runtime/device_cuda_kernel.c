@@ -183,7 +183,7 @@ static enum rtune_status check_capability(const struct rtune_cuda_device *dev,
                                           struct rtune_error *err) {
     const struct rtune_identity *id = &dev->base.identity;
     const uint32_t needs = rtune_config_needs_cc(config);
-    if (10 * (uint32_t)id->cc_major + (uint32_t)id->cc_minor < needs)
+    if (!rtune_config_runs_on(config, id->cc_major, id->cc_minor))
         return rtune_err_set(err, RTUNE_UNSUPPORTED,
                              "variant=%s with finish=%s needs compute capability %u.%u, and %s has "
                              "%d.%d",

@@ -85,3 +85,20 @@ enum rtune_status rtune_device_spec_parse(const char *text, struct rtune_device_
     *spec = read;
     return RTUNE_OK;
 }
+
+bool rtune_device_spec_names(const struct rtune_device_spec *spec,
+                             const struct rtune_identity *identity) {
+    struct rtune_device_spec own = {.kind = RTUNE_SPEC_CURRENT};
+    switch (spec->kind) {
+    case RTUNE_SPEC_UUID:
+        return strncmp(identity->uuid, spec->uuid, strlen(spec->uuid)) == 0;
+    case RTUNE_SPEC_PCI:
+        return parse_pci(identity->pci, &own) && own.pci_domain == spec->pci_domain &&
+               own.pci_bus == spec->pci_bus && own.pci_slot == spec->pci_slot;
+    case RTUNE_SPEC_CURRENT:
+    case RTUNE_SPEC_CPU:
+    case RTUNE_SPEC_INDEX:
+        break;
+    }
+    return false;
+}

@@ -3,7 +3,7 @@
 #ifndef RTUNE_RUNTIME_DEVICE_SPEC_H
 #define RTUNE_RUNTIME_DEVICE_SPEC_H
 
-#include "base/err.h"
+#include "db/db.h"
 
 enum rtune_spec_kind {
     RTUNE_SPEC_CURRENT, /* NULL: the current context's device, else device 0 */
@@ -23,5 +23,9 @@ struct rtune_device_spec {
 /* NO_DEVICE, naming what was expected, for anything else. */
 enum rtune_status rtune_device_spec_parse(const char *text, struct rtune_device_spec *spec,
                                           struct rtune_error *err);
+
+/* Does the spec's UUID (or beginning of one) or PCI id name the device of this identity? */
+bool rtune_device_spec_names(const struct rtune_device_spec *spec,
+                             const struct rtune_identity *identity);
 
 #endif /* RTUNE_RUNTIME_DEVICE_SPEC_H */

@@ -97,6 +97,7 @@ static void take(struct rtune_decision *d, const struct rtune_problem *like,
     d->run = run;
     d->row = hit.row;
     d->match = hit.match;
+    d->cold_rows = like->cache != d->problem.cache;
     d->config = hit.row->config;
     if (like->n < (hit.match == RTUNE_MATCH_CLAMPED ? hit.row->n : hit.row->n_from)) {
         d->config = cut_grid(hit.row->config, hit.row, like, units);
@@ -141,9 +142,8 @@ static bool take_kind(struct rtune_decision *d, const struct rtune_index *index,
                       const struct rtune_problem *like, bool same, uint32_t units) {
     struct rtune_problem cold = *like;
     cold.cache = RTUNE_COLD;
-    if (take_best(d, index, like, same, units)) return true;
-    d->cold_rows = like->cache != RTUNE_COLD && take_best(d, index, &cold, same, units);
-    return d->cold_rows;
+    return take_best(d, index, like, same, units) ||
+           (like->cache != RTUNE_COLD && take_best(d, index, &cold, same, units));
 }
 
 static bool take_sibling(struct rtune_decision *d, const struct rtune_index *index,

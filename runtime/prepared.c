@@ -179,8 +179,9 @@ struct job {
 /* What this device cannot run is neither loaded nor compiled for it. */
 static void check_capability(const rtune *rt, struct job *job) {
     const struct rtune_identity *id = &rt->dev->identity;
-    const uint32_t needs = rtune_config_needs_cc(&job->entry->wanted);
-    if (!rt->dev->cuda || 10 * (uint32_t)id->cc_major + (uint32_t)id->cc_minor >= needs) return;
+    const struct rtune_config *config = &job->entry->wanted;
+    const uint32_t needs = rtune_config_needs_cc(config);
+    if (!rt->dev->cuda || rtune_config_runs_on(config, id->cc_major, id->cc_minor)) return;
     job->waits = true;
     (void)rtune_err_set(
         &job->why, RTUNE_UNSUPPORTED, "its config needs compute capability %u.%u, and %s has %d.%d",

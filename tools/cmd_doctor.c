@@ -186,21 +186,17 @@ static bool writable_place(const char *path) {
     }
 }
 
-/* The store that tune and import would write, by the rule of rtune_store_target. */
-static void check_target(struct doctor *doctor, const struct store_list *stores) {
-    for (size_t k = 0; k < stores->count; k++) {
-        enum rtune_store_kind kind = stores->stores[k].path.kind;
-        const char *path = stores->stores[k].path.path;
-        bool named = kind == RTUNE_STORE_OPTION || kind == RTUNE_STORE_ENV;
-        if (!named && kind != (geteuid() == 0 ? RTUNE_STORE_SYSTEM : RTUNE_STORE_USER)) continue;
-        if (writable_place(path))
-            report(doctor, FINDING_OK, "writes to", "%s", path);
-        else
-            report(doctor, FINDING_BROKEN, "writes to",
-                   "%s: the folder cannot be written (set RTUNE_DB)", path);
-        return;
-    }
-    report(doctor, FINDING_BROKEN, "writes to", "no store can be written (set RTUNE_DB or HOME)");
+/* The store that tune and import would write. */
+static void check_target(struct doctor *doctor, const char *option) {
+    struct rtune_store_path target;
+    struct rtune_error err;
+    if (rtune_store_choose(option, geteuid() == 0, &target, &err) != RTUNE_OK)
+        report(doctor, FINDING_BROKEN, "writes to", "%s", err.message);
+    else if (writable_place(target.path))
+        report(doctor, FINDING_OK, "writes to", "%s", target.path);
+    else
+        report(doctor, FINDING_BROKEN, "writes to",
+               "%s: the folder cannot be written (set RTUNE_DB)", target.path);
 }
 
 static void check_stores(struct doctor *doctor, const char *option) {
@@ -222,7 +218,7 @@ static void check_stores(struct doctor *doctor, const char *option) {
                    "store", "%s (%s): %s", store->path.path, kind,
                    store->err.status == RTUNE_NOT_FOUND ? "not there yet" : store->err.message);
     }
-    if (stores.count > 0) check_target(doctor, &stores);
+    if (stores.count > 0) check_target(doctor, option);
     store_list_free(&stores);
 }
 

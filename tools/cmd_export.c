@@ -5,11 +5,10 @@
 #include "tools/device_arg.h"
 #include "tools/stores.h"
 #include "tuner/profile.h"
+#include "tuner/yaml.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define PROFILE_MAX ((size_t)64 << 20)
 
 static enum rtune_status print_selected(const char *spec, const struct rtune_table *table,
                                         struct rtune_buf *out, struct rtune_error *err) {
@@ -35,7 +34,7 @@ int cmd_export(struct cli *cli) {
     struct rtune_buf text;
     if (device_arg_check(cli->opt.device, true, true, &err) != RTUNE_OK)
         return cli_usage(cli, &err);
-    rtune_buf_init(&text, PROFILE_MAX);
+    rtune_buf_init(&text, RTUNE_YAML_MAX);
     store_list_read(cli->opt.db, &stores);
     TRY(store_list_first(&stores, &store, &err));
     if (store->table.winner_count == 0)

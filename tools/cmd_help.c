@@ -74,7 +74,7 @@ static void help_program(void) {
                            verb->summary);
     console_printf(
         "\nExamples:\n"
-        "  reduce-tune --device 0                            tune the first GPU (5 minutes)\n"
+        "  reduce-tune --device 0                            tune the first GPU (10 minutes)\n"
         "  reduce-tune --device cpu --budget 30s             tune this processor\n"
         "  reduce-tune lookup --op sum --dtype f32 -n 2^20   the launch served for a problem\n"
         "  reduce-tune reduce data.npy --op max              reduce a file\n\n"

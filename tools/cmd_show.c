@@ -85,13 +85,7 @@ static void json_winner(struct json *json, const struct rtune_winner *winner) {
     const struct rtune_problem *problem = &winner->problem;
     char text[256];
     json_open(json, NULL, '{');
-    json_text(json, "op", rtune_op_name(problem->op));
-    json_text(json, "dtype", rtune_dtype_name(problem->dtype));
-    json_text(json, "acc", rtune_acc_name(problem->acc));
-    json_text(json, "mode", rtune_mode_name(problem->mode));
-    json_text(json, "nan", rtune_nan_name(problem->nan_rule));
-    json_text(json, "cache", rtune_cache_name(problem->cache));
-    json_u64(json, "n", problem->n);
+    json_problem_fields(json, problem);
     json_u64(json, "n_from", winner->n_from);
     json_u64(json, "n_to", winner->n_to);
     (void)rtune_config_print(&winner->config, text, sizeof text);

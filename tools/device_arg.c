@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { QUOTE_TEXT = 72 };
 
@@ -44,21 +43,9 @@ bool device_entry_matches(const struct rtune_device_entry *entry, const char *sp
     struct rtune_device_spec have;
     if (strcmp(spec, entry->spec) == 0) return true;
     if (!identity->cuda || rtune_device_spec_parse(spec, &asked, NULL) != RTUNE_OK) return false;
-    switch (asked.kind) {
-    case RTUNE_SPEC_INDEX:
-        return rtune_device_spec_parse(entry->spec, &have, NULL) == RTUNE_OK &&
-               have.kind == RTUNE_SPEC_INDEX && have.index == asked.index;
-    case RTUNE_SPEC_UUID: /* whole or the beginning */
-        return strncasecmp(spec, identity->uuid, strlen(spec)) == 0;
-    case RTUNE_SPEC_PCI:
-        return rtune_device_spec_parse(identity->pci, &have, NULL) == RTUNE_OK &&
-               have.kind == RTUNE_SPEC_PCI && have.pci_domain == asked.pci_domain &&
-               have.pci_bus == asked.pci_bus && have.pci_slot == asked.pci_slot;
-    case RTUNE_SPEC_CURRENT:
-    case RTUNE_SPEC_CPU:
-        break;
-    }
-    return false;
+    if (asked.kind != RTUNE_SPEC_INDEX) return rtune_device_spec_names(&asked, identity);
+    return rtune_device_spec_parse(entry->spec, &have, NULL) == RTUNE_OK &&
+           have.kind == RTUNE_SPEC_INDEX && have.index == asked.index;
 }
 
 enum rtune_status device_list_find(const struct device_list *list, const char *spec,

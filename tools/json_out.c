@@ -3,6 +3,7 @@
 #include "tools/json_out.h"
 
 #include "base/parse.h"
+#include "kernels/kernels.h"
 #include "tools/cli.h"
 #include "tools/console.h"
 
@@ -77,6 +78,16 @@ void json_known(struct json *json, const char *key, double value) {
         json_text(json, key, NULL);
     else
         json_double(json, key, value);
+}
+
+void json_problem_fields(struct json *json, const struct rtune_problem *problem) {
+    json_text(json, "op", rtune_op_name(problem->op));
+    json_text(json, "dtype", rtune_dtype_name(problem->dtype));
+    json_text(json, "acc", rtune_acc_name(problem->acc));
+    json_text(json, "mode", rtune_mode_name(problem->mode));
+    json_text(json, "nan", rtune_nan_name(problem->nan_rule));
+    json_text(json, "cache", rtune_cache_name(problem->cache));
+    json_u64(json, "n", problem->n);
 }
 
 int json_print(struct json *json) {

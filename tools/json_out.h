@@ -25,6 +25,8 @@ void json_number(struct json *json, const char *key, const char *spelled);
 void json_double(struct json *json, const char *key, double value);
 /* null where value is 0, which stands for "unknown" in the store. */
 void json_known(struct json *json, const char *key, double value);
+/* op ... cache and n, as fields of an open object. */
+void json_problem_fields(struct json *json, const struct rtune_problem *problem);
 /* Close the object, print it as one line on standard output and free it. The result is an exit
  * code. */
 int json_print(struct json *json);

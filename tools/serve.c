@@ -45,22 +45,12 @@ done:
     return status;
 }
 
-static void json_problem(struct json *json, const struct rtune_problem *problem) {
-    json_text(json, "op", rtune_op_name(problem->op));
-    json_text(json, "dtype", rtune_dtype_name(problem->dtype));
-    json_text(json, "acc", rtune_acc_name(problem->acc));
-    json_text(json, "mode", rtune_mode_name(problem->mode));
-    json_text(json, "nan", rtune_nan_name(problem->nan_rule));
-    json_text(json, "cache", rtune_cache_name(problem->cache));
-    json_u64(json, "n", problem->n);
-}
-
 void serve_launch_json(struct json *json, const rtune *rt, const struct rtune_problem *problem,
                        const struct rtune_launch *launch) {
     const struct rtune_config *config = &launch->config;
     char text[256];
     json_text(json, "source", rtune_source_name(launch->source));
-    json_problem(json, problem);
+    json_problem_fields(json, problem);
     json_text(json, "variant", rtune_variant_name(config->variant));
     json_u64(json, "block", launch->block);
     json_u64(json, "items", config->items);

@@ -9,7 +9,7 @@
 /* Write the winners of a table (of one device if device is not NULL: an index into table->devices)
  * as a profile, appended to out. Equal tables give equal bytes, and what is written is read back
  * first, so that it can be imported. Left out: UUID and PCI address, cubin digests, session
- * numbers. Errors: what reading it would say; RANGE over 1 MiB. */
+ * numbers. Errors: what reading it would say; RANGE over RTUNE_YAML_MAX bytes. */
 enum rtune_status rtune_profile_print(const struct rtune_table *table, const uint32_t *device,
                                       struct rtune_buf *out, struct rtune_error *err);
 

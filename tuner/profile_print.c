@@ -223,6 +223,11 @@ static void put_all(struct rtune_buf *out, const struct wanted *w,
 static enum rtune_status check_readable(const struct rtune_buf *text, struct rtune_error *err) {
     struct rtune_table again = {0};
     enum rtune_status status = rtune_buf_status(text, err);
+    if (status == RTUNE_RANGE)
+        return rtune_err_set(err, status,
+                             "these rows make a profile of over %d bytes, which cannot be "
+                             "imported (export one device at a time)",
+                             RTUNE_YAML_MAX);
     if (status != RTUNE_OK) return status;
     status = rtune_profile_parse(text->data, text->size, "profile", &again, err);
     if (status != RTUNE_OK) {

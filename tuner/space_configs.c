@@ -24,7 +24,7 @@ struct target {
     uint32_t units; /* multiprocessors, or threads */
     uint32_t size;  /* bytes of an element */
     uint64_t bytes; /* of the input, saturated */
-    uint32_t cc;    /* compute capability: 90 is 9.0 */
+    int cc_major, cc_minor;
     enum rtune_isa isa;
     bool isa_known;
 };
@@ -37,7 +37,8 @@ static void aim(struct target *t, const struct rtune_space_section *section,
     t->units = identity->cuda ? identity->sm_count : identity->cores;
     if (t->units == 0) t->units = 1;
     t->size = (uint32_t)rtune_dtype_size(problem->dtype);
-    t->cc = (uint32_t)(10 * identity->cc_major + identity->cc_minor);
+    t->cc_major = identity->cc_major;
+    t->cc_minor = identity->cc_minor;
     if (!rtune_mul_u64(problem->n, t->size, &t->bytes)) t->bytes = UINT64_MAX;
     for (int isa = 0; isa < RTUNE_ISA_COUNT && !identity->cuda; isa++) {
         if (strcmp(rtune_isa_name((enum rtune_isa)isa), identity->isa) != 0) continue;
@@ -92,7 +93,8 @@ static bool has_cpu_kernel(const struct target *t, const struct rtune_config *co
 /* Is there a kernel of it that serves this problem on this device? */
 static bool exists(const struct target *t, const struct rtune_config *config) {
     if (rtune_instance_check(t->problem, config, NULL) != RTUNE_OK) return false;
-    return t->cuda ? rtune_config_needs_cc(config) <= t->cc : has_cpu_kernel(t, config);
+    return t->cuda ? rtune_config_runs_on(config, t->cc_major, t->cc_minor)
+                   : has_cpu_kernel(t, config);
 }
 
 /* Is it worth measuring? *blocks gets what the grid comes to. */

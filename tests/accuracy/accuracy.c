@@ -2,10 +2,10 @@
 /*
  * accuracy.c: errors of float sums beside an accumulator that loses nothing, and their bounds.
  *
- *     rtune_accuracy --device cpu|cuda:0 [--max N] [--output FILE.csv]
+ *     rtune_accuracy --device cpu|cuda:0 [--max N] [--commit ID] [--output FILE.csv]
  *
- * One row for each mode, op, dtype, acc, kind of data and n; exit status 1 if an error exceeds its
- * bound, 77 if there is no such device.
+ * A line that says where the figures are from, then one row for each mode, op, dtype, acc, kind of
+ * data and n; exit status 1 if an error exceeds its bound, 77 if there is no such device.
  */
 #include "tests/accuracy/data.h"
 #include "tests/reference/element.h"
@@ -25,7 +25,7 @@
 struct bench {
     rtune_device *dev;
     rtune *rt;
-    const char *spec;
+    const char *spec, *commit;
     void *stream, *out, *in[2]; /* on the device */
     void *host[2];
     uint64_t max;
@@ -75,10 +75,9 @@ static void close_device(struct bench *b) {
 static uint64_t depth_of(const struct bench *b, const struct rtune_problem *p,
                          const struct rtune_launch *launch) {
     if (p->mode == RTUNE_REPRODUCIBLE) return reference_depth_reproducible(p);
-    /* A thread of a cpu may hold two elements of half size where an accumulator has room for one.
-     */
-    const uint64_t n = b->dev->cuda ? p->n : 2 * p->n;
-    return reference_depth_of(n, &launch->config, launch->grid);
+    if (b->dev->cuda) return reference_depth_of(p->n, &launch->config, launch->grid);
+    const uint64_t chains = p->mode == RTUNE_KAHAN ? 16 : launch->config.items / 2;
+    return p->n / (chains * launch->grid) + 64 + launch->grid;
 }
 
 static void measure(const struct bench *b, const struct reference *exact,
@@ -106,7 +105,8 @@ static void measure(const struct bench *b, const struct reference *exact,
     error->magnitude = exact->sum.magnitude;
     error->error = fabsl((long double)fixed.value / FIXED_SCALE - error->exact);
     error->bound = fixed.flags ? 0 : (long double)p->n / (2 * FIXED_SCALE);
-    if (p->dtype == RTUNE_F64) error->bound += ldexpl(error->magnitude, -53); /* products */
+    if (p->dtype == RTUNE_F64 && (p->op == RTUNE_SUMSQ || p->op == RTUNE_DOT))
+        error->bound += ldexpl(error->magnitude, -53); /* no product here is subnormal */
 }
 
 static void add_row(struct bench *b, const struct rtune_problem *p, enum accuracy_data data,
@@ -164,26 +164,33 @@ static void measure_inputs(struct bench *b, enum rtune_dtype dtype, enum accurac
 }
 
 static void usage(void) {
-    fprintf(stderr, "usage: rtune_accuracy --device SPEC [--max N] [--output FILE.csv]\n");
+    fprintf(stderr, "usage: rtune_accuracy --device SPEC [--max N] [--commit ID] "
+                    "[--output FILE.csv]\n");
     exit(2);
 }
 
 int main(int argc, char **argv) {
     static const enum rtune_dtype dtypes[] = {RTUNE_F16, RTUNE_BF16, RTUNE_F32, RTUNE_F64};
-    struct bench b = {.spec = "cpu", .max = 10000000};
+    struct bench b = {.spec = "cpu", .commit = "unknown", .max = 10000000};
     for (int i = 1; i < argc; i += 2) {
         if (i + 1 == argc) usage();
         if (strcmp(argv[i], "--device") == 0)
             b.spec = argv[i + 1];
         else if (strcmp(argv[i], "--max") == 0)
             b.max = strtoull(argv[i + 1], NULL, 10);
+        else if (strcmp(argv[i], "--commit") == 0)
+            b.commit = argv[i + 1];
         else if (strcmp(argv[i], "--output") == 0)
             b.csv = fopen(argv[i + 1], "w");
         else
             usage();
     }
     open_device(&b);
-    if (b.csv) fprintf(b.csv, "mode,op,dtype,acc,data,n,condition,error,bound,quotient\n");
+    if (b.csv)
+        fprintf(b.csv,
+                "# device=%s units=%u commit=%s\n"
+                "mode,op,dtype,acc,data,n,condition,error,bound,quotient\n",
+                b.dev->identity.name, (unsigned)b.dev->units, b.commit);
     for (uint64_t n = 1000; n <= b.max; n *= 100)
         for (size_t d = 0; d < RTUNE_ARRAY_SIZE(dtypes); d++)
             for (int data = 0; data < ACCURACY_DATA_COUNT; data++)

@@ -2,6 +2,8 @@
 /* A locale with a decimal comma, installed or made for the occasion. */
 #include "comma_locale.h"
 
+#include "tests/scratch_folder.h"
+
 #include <locale.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char made_in[256]; /* folder with a locale that was made; "" if none */
+static char made_in[SCRATCH_FOLDER]; /* folder with a locale that was made; "" if none */
 
 static bool try_locale(const char *name) {
     return setlocale(LC_ALL, name) != NULL && strcmp(localeconv()->decimal_point, ",") == 0;
@@ -28,10 +30,8 @@ static int run(const char *const argv[]) {
 }
 
 static bool make_locale(void) {
-    const char *tmp = getenv("TMPDIR");
     char target[512];
-    snprintf(made_in, sizeof(made_in), "%s/rtune-locale-XXXXXX", tmp == NULL ? "/tmp" : tmp);
-    if (mkdtemp(made_in) == NULL) {
+    if (scratch_folder_make(made_in, "locale") != 0) {
         made_in[0] = '\0';
         return false;
     }
@@ -59,7 +59,6 @@ void comma_locale_reset(void) {
     setlocale(LC_ALL, "C");
     unsetenv("LOCPATH");
     if (made_in[0] == '\0') return;
-    const char *const argv[] = {"rm", "-r", "-f", "--", made_in, NULL};
-    run(argv);
+    scratch_folder_remove(made_in);
     made_in[0] = '\0';
 }

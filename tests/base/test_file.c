@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bounded reading of regular files alone, and writing that is whole or not at all. */
 #include "base/buf.h"
+#include "tests/scratch_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-static char scratch[256];
+static char scratch[SCRATCH_FOLDER];
 
 static const char *at(const char *name) {
     static char paths[4][512];
@@ -28,16 +28,12 @@ static const char *at(const char *name) {
 
 static int make_scratch(void **state) {
     (void)state;
-    const char *tmp = getenv("TMPDIR");
-    snprintf(scratch, sizeof(scratch), "%s/rtune-file-XXXXXX", tmp == NULL ? "/tmp" : tmp);
-    return mkdtemp(scratch) == NULL;
+    return scratch_folder_make(scratch, "file");
 }
 
 static int remove_scratch(void **state) {
     (void)state;
-    char command[300];
-    snprintf(command, sizeof(command), "rm -rf '%s'", scratch);
-    return system(command);
+    return scratch_folder_remove(scratch);
 }
 
 static void put(const char *name, const void *data, size_t size) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making folders, also by many processes at once, and joining paths. */
 #include "base/buf.h"
+#include "tests/scratch_folder.h"
 
 #include <setjmp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -12,20 +12,16 @@
 
 #include <cmocka.h>
 
-static char scratch[256];
+static char scratch[SCRATCH_FOLDER];
 
 static int make_scratch(void **state) {
     (void)state;
-    const char *tmp = getenv("TMPDIR");
-    snprintf(scratch, sizeof(scratch), "%s/rtune-folder-XXXXXX", tmp == NULL ? "/tmp" : tmp);
-    return mkdtemp(scratch) == NULL;
+    return scratch_folder_make(scratch, "folder");
 }
 
 static int remove_scratch(void **state) {
     (void)state;
-    char command[300];
-    snprintf(command, sizeof(command), "rm -rf '%s'", scratch);
-    return system(command);
+    return scratch_folder_remove(scratch);
 }
 
 static void check_folder(const char *name, unsigned mode) {

@@ -97,6 +97,15 @@ $ : > plain; reduce-tune import ../good.yaml --db plain/t.db
 $ reduce-tune doctor --device cpu --db plain/t.db | grep '^broken *writes'
 > broken  writes to    plain/t.db: the folder cannot be written (set RTUNE_DB)
 
+== doctor-samples: a name that no store can have
+$ reduce-tune doctor --device cpu --db samples.db | grep '^broken *writes'
+> broken  writes to    samples.db: this name is for the samples beside a store (name another file)
+
+== doctor-home-unset
+needs user
+$ env -i "$(command -v reduce-tune)" doctor --device cpu | grep '^broken *writes'
+> broken  writes to    there is no place for a store: *
+
 == locked: a store that stays locked is 75
 $ cp ../good.db l.db; exec 9> l.db.lock; cat > hold.py <<'END'
 $ import fcntl, sys, time

@@ -6,33 +6,25 @@
 #include "runtime/cpuinfo.h"
 
 #include "base/buf.h"
+#include "tests/scratch_folder.h"
 
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-static char root[64];
+static char root[SCRATCH_FOLDER];
 
 static int make_root(void **state) {
     (void)state;
-    snprintf(root, sizeof root, "%s", "/tmp/rtune-cpuinfo-XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *walk) {
-    (void)info, (void)type, (void)walk;
-    return remove(path);
+    return scratch_folder_make(root, "cpuinfo");
 }
 
 static int remove_root(void **state) {
     (void)state;
-    return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    return scratch_folder_remove(root);
 }
 
 /* A file of the tree, with its folders. */

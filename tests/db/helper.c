@@ -3,9 +3,9 @@
 #include "tests/db/helper.h"
 
 #include "base/buf.h"
+#include "tests/scratch_folder.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,22 +14,18 @@
 #include <unistd.h>
 
 int scratch_make(void **state) {
-    const char *base = getenv("TMPDIR");
-    char *path = malloc(300);
+    char *path = malloc(SCRATCH_FOLDER);
     if (path == NULL) return -1;
-    snprintf(path, 300, "%s/rtune-db-XXXXXX", base == NULL || base[0] != '/' ? "/tmp" : base);
-    if (mkdtemp(path) == NULL) return -1;
+    if (scratch_folder_make(path, "db") != 0) {
+        free(path);
+        return -1;
+    }
     *state = path;
     return chmod(path, 0755);
 }
 
-static int remove_one(const char *path, const struct stat *info, int type, struct FTW *ftw) {
-    (void)info, (void)type, (void)ftw;
-    return remove(path);
-}
-
 int scratch_remove(void **state) {
-    int failed = nftw(*state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    int failed = scratch_folder_remove(*state);
     free(*state);
     return failed;
 }

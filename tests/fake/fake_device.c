@@ -186,15 +186,6 @@ static CUresult device_attribute(int *value, CUdevice_attribute attribute, CUdev
     case CU_DEVICE_ATTRIBUTE_ECC_ENABLED:
         *value = 1;
         break;
-    case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
-        *value = 0;
-        break;
-    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-        *value = 0x3b + device;
-        break;
-    case CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID:
-        *value = 0;
-        break;
     default:
         return CUDA_ERROR_INVALID_VALUE;
     }

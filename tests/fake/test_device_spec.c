@@ -49,6 +49,36 @@ static void test_pci(void **state) {
     assert_int_equal(spec.pci_slot, 1);
 }
 
+static void test_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        bool names;
+    } known[] = {
+        {"GPU-FACE0000-00ab-0000-0000-000000000001", true},
+        {"GPU-face", true},
+        {"MIG-face", false},
+        {"GPU-face0000-00ab-0000-0000-000000000002", false},
+        {"0001:3b:1f.0", true},
+        {"00000001:3B:1F.0", true},
+        {"3b:1f.0", false},
+        {"0001:3b:1e.0", false},
+        {"0001:3a:1f.0", false},
+        {"cpu", false},
+        {"0", false},
+        {NULL, false},
+    };
+    struct rtune_identity identity = {.uuid = "GPU-face0000-00ab-0000-0000-000000000001",
+                                      .pci = "0001:3B:1F.0"};
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+        const struct rtune_device_spec spec = parse(known[k].spec);
+        assert_int_equal(rtune_device_spec_names(&spec, &identity), known[k].names);
+    }
+    const struct rtune_device_spec pci = parse("0000:00:00.0");
+    identity.pci[0] = '\0'; /* not known */
+    assert_false(rtune_device_spec_names(&pci, &identity));
+}
+
 static void test_refused(void **state) {
     (void)state;
     static const char *const bad[] = {
@@ -99,10 +129,8 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_uuid),
-        cmocka_unit_test(test_pci),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_kinds), cmocka_unit_test(test_uuid),    cmocka_unit_test(test_pci),
+        cmocka_unit_test(test_names), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,6 @@ void bed_open(struct bed *bed) {
     OK(rtune_nvrtc_open(&bed->nvrtc, &err), &err);
     OK(rtune_device_open(&request, &bed->dev, &err), &err);
     const struct rtune_device_ops *ops = bed->dev->ops;
-    bed->cc = (uint32_t)(10 * bed->dev->identity.cc_major + bed->dev->identity.cc_minor);
     bed->host = malloc((size_t)BED_LAUNCHES * BED_SLOT);
     bed->launches = malloc(BED_LAUNCHES * sizeof *bed->launches);
     CHECK(bed->host != NULL && bed->launches != NULL, "out of memory");

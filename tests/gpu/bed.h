@@ -28,7 +28,6 @@ struct bed {
     struct bed_launch *launches;
     size_t count;   /* launches since the last bed_check */
     uint64_t total; /* launches */
-    uint32_t cc;
 };
 
 /* Exits with 77 if there is no GPU. */

@@ -36,7 +36,8 @@ static struct rtune_config shape_at(const struct rtune_problem *problem, size_t 
     return config;
 }
 
-size_t gpu_configs(const struct rtune_problem *problem, size_t turn, uint32_t cc, size_t count,
+size_t gpu_configs(const struct rtune_problem *problem, size_t turn,
+                   const struct rtune_identity *identity, size_t count,
                    struct rtune_config configs[GPU_CONFIGS_MAX]) {
     const size_t tries = 8 * (size_t)GPU_CONFIGS_MAX;
     size_t found = 0;
@@ -45,7 +46,7 @@ size_t gpu_configs(const struct rtune_problem *problem, size_t turn, uint32_t cc
     for (size_t k = 0; k < tries && found < count && found < GPU_CONFIGS_MAX; k++) {
         const struct rtune_config config = shape_at(problem, k + 5 * turn);
         if (rtune_instance_check(problem, &config, NULL) == RTUNE_OK &&
-            rtune_config_needs_cc(&config) <= cc)
+            rtune_config_runs_on(&config, identity->cc_major, identity->cc_minor))
             configs[found++] = config;
     }
     return found;

@@ -37,7 +37,7 @@ static void check(const struct rtune_problem *p, uint64_t first,
                   const struct reference_result *result) {
     struct rtune_config configs[GPU_CONFIGS_MAX];
     struct bed_instance instances[GPU_CONFIGS_MAX];
-    const size_t count = gpu_configs(p, 0, bed.cc, 12, configs);
+    const size_t count = gpu_configs(p, 0, &bed.dev->identity, 12, configs);
     const char *why;
     char text[160];
     for (size_t i = 0; i < count; i++)

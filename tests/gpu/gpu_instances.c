@@ -182,8 +182,8 @@ static size_t run_batch(struct fixture *f, size_t first, size_t *total) {
     struct rtune_problem p;
     for (; problems < BATCH && rtune_problem_at(first + problems, &p); problems++) {
         struct rtune_config configs[GPU_CONFIGS_MAX];
-        counts[problems] =
-            gpu_configs(&p, first + problems, f->bed.cc, f->config_count, configs);
+        counts[problems] = gpu_configs(&p, first + problems, &f->bed.dev->identity,
+                                       f->config_count, configs);
         for (size_t i = 0; i < counts[problems]; i++)
             instances[count++] = (struct bed_instance){p, configs[i], NULL};
     }

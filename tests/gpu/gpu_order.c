@@ -171,9 +171,8 @@ int main(int argc, char **argv) {
     for (int finish = RTUNE_FINISH_SLOTS; finish < RTUNE_FINISH_ATOMIC; finish++) {
         struct rtune_config configs[CONFIGS] = {{.finish = (enum rtune_finish)finish}};
         rtune_kernel *kernels[CONFIGS];
-        if (rtune_config_needs_cc(configs) >
-            (uint32_t)(10 * b.dev->identity.cc_major + b.dev->identity.cc_minor))
-            continue;
+        const struct rtune_identity *id = &b.dev->identity;
+        if (!rtune_config_runs_on(configs, id->cc_major, id->cc_minor)) continue;
         compile(b.dev, b.nvrtc, (enum rtune_finish)finish, configs, kernels);
         for (size_t s = 0; s < RTUNE_ARRAY_SIZE(sizes); s++)
             runs_at(&b, s, configs, kernels);

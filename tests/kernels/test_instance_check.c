@@ -142,7 +142,12 @@ static void test_compute_capability(void **state) {
     const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 0);
     for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
         const struct rtune_config c = of(&p, known[k].change);
+        const bool any = known[k].cc == 0;
         assert_int_equal(rtune_config_needs_cc(&c), known[k].cc);
+        assert_int_equal(rtune_config_runs_on(&c, 7, 0), any);
+        assert_int_equal(rtune_config_runs_on(&c, 8, 9), any);
+        assert_true(rtune_config_runs_on(&c, 9, 0));
+        assert_true(rtune_config_runs_on(&c, 10, 3));
     }
 }
 

@@ -79,9 +79,17 @@ def peers_words(root, folder):
     return words
 
 
+def check_accuracy(path):
+    head = path.read_text(encoding='utf-8').split('\n', 1)[0]
+    if not re.match(r'# device=.+ units=\d+ commit=[0-9a-f]{7,}$', head):
+        fail(f'{path.name}: the first line does not name device, units and commit')
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     folder = root / 'docs/results'
+    for path in sorted(folder.glob('accuracy-*.csv')):
+        check_accuracy(path)
     peers = (folder / 'h200-peers.csv').exists()
     words = peers_words(root, folder) if peers else spine_words(folder / 'h200-spine.csv')
     if '--words' in sys.argv:

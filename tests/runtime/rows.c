@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tests/runtime/rows.c: stores made of a few rows, scratch files, and checks of what is served. */
 #include "tests/runtime/toy.h"
+#include "tests/scratch_folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static char scratch[256];
+static char scratch[SCRATCH_FOLDER];
 
 int scratch_make(void **state) {
     (void)state;
-    const char *tmp = getenv("TMPDIR");
-    snprintf(scratch, sizeof scratch, "%s/rtune-runtime-XXXXXX", tmp ? tmp : "/tmp");
-    if (!mkdtemp(scratch)) return -1;
+    if (scratch_folder_make(scratch, "runtime") != 0) return -1;
     clean_environment();
     return 0;
 }
 
 int scratch_remove(void **state) {
     (void)state;
-    char command[300];
-    snprintf(command, sizeof command, "rm -rf '%s'", scratch);
-    return system(command);
+    return scratch_folder_remove(scratch);
 }
 
 const char *scratch_path(const char *name) {

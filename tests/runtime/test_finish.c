@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finishes with a condition: the caller's n and flags decide, and the record says what was served
  * instead. Then what a call refuses, and what it leaves alone. */
+#include "runtime/nvrtc.h"
 #include "tests/runtime/toy.h"
 
 #include <math.h>
@@ -58,15 +59,21 @@ static void test_atomic(void **state) {
     rtune_close(rt);
 }
 
-/* The fall-back is decided for each call, by the same handle, plans too. */
-static void test_every_call(void **state) {
-    (void)state;
-    struct toy *toy = toy_new(NULL);
+static bool can_compile(void) {
+    rtune_nvrtc *nvrtc = NULL;
+    const bool can = rtune_nvrtc_open(&nvrtc, NULL) == RTUNE_OK;
+    rtune_nvrtc_close(nvrtc);
+    return can;
+}
+
+/* A small n, which a packed word holds, and a large one, by turns. serves: small ones get the
+ * finish that they ask for. */
+static void check_turns(struct toy *toy, bool serves) {
     static int32_t in[4];
     int64_t out = 0;
     rtune *rt = open_with(toy, "*:finish=packed,grid=7");
     for (int turn = 0; turn < 4; turn++) {
-        const bool large = turn % 2;
+        const bool large = turn % 2, packed = serves && !large;
         const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, large ? 1 << 19 : 4);
         struct rtune_launch l = RTUNE_LAUNCH_INIT;
         struct rtune_args a = RTUNE_ARGS(in, &out);
@@ -74,18 +81,27 @@ static void test_every_call(void **state) {
         rtune_plan *plan = NULL;
         a.launch = &l;
         if (rtune_reduce(rt, &p, &a, NULL, &err) != RTUNE_OK) fail_msg("%s", err.message);
-        assert_int_equal(l.config.finish, large || l.kernel == RTUNE_KERNEL_BUILTIN
-                                              ? RTUNE_FINISH_SLOTS
-                                              : RTUNE_FINISH_PACKED);
+        assert_int_equal(l.config.finish, packed ? RTUNE_FINISH_PACKED : RTUNE_FINISH_SLOTS);
+        assert_int_equal(l.kernel, packed ? RTUNE_KERNEL_COMPILED : RTUNE_KERNEL_BUILTIN);
+        assert_int_equal(l.fell_back, !packed);
+        assert_int_equal(l.grid, large ? 64 : 7); /* tiles of 512 x 16 */
         assert_int_equal(toy->last.grid, l.grid);
-        assert_int_equal(l.fell_back, large || l.config.finish == RTUNE_FINISH_SLOTS);
-        if (large) assert_int_not_equal(l.grid, 7);
         assert_int_equal(rtune_plan_create(&plan, rt, &p, &err), RTUNE_OK);
         assert_int_equal(rtune_plan_launch(plan)->fell_back, l.fell_back);
         assert_int_equal(rtune_plan_launch(plan)->grid, l.grid);
         rtune_plan_destroy(plan);
     }
     rtune_close(rt);
+}
+
+/* The fall-back is decided for each call, by the same handle, plans too. */
+static void test_every_call(void **state) {
+    (void)state;
+    struct toy *toy = toy_new(NULL);
+    check_turns(toy, can_compile());
+    toy = toy_new(NULL);
+    toy->no_image = true; /* what is compiled does not load */
+    check_turns(toy, false);
 }
 
 /* ---- arguments ---------------------------------------------------------------------------------

@@ -3,10 +3,10 @@
 #ifndef RTUNE_TESTS_TUNER_SCRATCH_H
 #define RTUNE_TESTS_TUNER_SCRATCH_H
 
-#include <stddef.h>
+#include "tests/scratch_folder.h"
 
 struct scratch {
-    char folder[128];
+    char folder[SCRATCH_FOLDER];
 };
 
 void scratch_make(struct scratch *scratch);

@@ -3,6 +3,7 @@
  * exit 1. */
 #include "base/buf.h"
 #include "profile_fixture.h"
+#include "tests/scratch_folder.h"
 #include "tuner/profile.h"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 #include <cmocka.h>
 
 static const char *tool;
-static char scratch[256];
+static char scratch[SCRATCH_FOLDER];
 
 static const char *at(const char *name) {
     static char paths[8][512];
@@ -28,16 +29,12 @@ static const char *at(const char *name) {
 
 static int make_scratch(void **state) {
     (void)state;
-    const char *tmp = getenv("TMPDIR");
-    snprintf(scratch, sizeof(scratch), "%s/rtune-mkprofiles-XXXXXX", tmp == NULL ? "/tmp" : tmp);
-    return mkdtemp(scratch) == NULL;
+    return scratch_folder_make(scratch, "mkprofiles");
 }
 
 static int remove_scratch(void **state) {
     (void)state;
-    char command[300];
-    snprintf(command, sizeof(command), "rm -rf '%s'", scratch);
-    return system(command);
+    return scratch_folder_remove(scratch);
 }
 
 static void put(const char *name, const char *text) {

@@ -127,6 +127,31 @@ static void test_profile(void **state) {
     rtune_buf_free(&text);
 }
 
+/* What a reader would not take is not written: two devices of as many rows, but each alone. */
+static void test_too_long(void **state) {
+    (void)state;
+    const uint32_t second = 1;
+    struct rtune_table both = {.device_count = 2, .winner_count = 2 * (size_t)ROWS};
+    struct rtune_buf text;
+    struct rtune_error err;
+    rtune_buf_init(&text, 2 * RTUNE_YAML_MAX);
+    both.devices = calloc(2, sizeof(*both.devices));
+    both.winners = calloc(both.winner_count, sizeof(*both.winners));
+    assert_true(both.devices != NULL && both.winners != NULL);
+    both.devices[0] = both.devices[1] = table.devices[0];
+    both.devices[1].sm_count = 114;
+    memcpy(both.winners, table.winners, ROWS * sizeof(*both.winners));
+    memcpy(both.winners + ROWS, table.winners, ROWS * sizeof(*both.winners));
+    for (size_t k = ROWS; k < both.winner_count; k++)
+        both.winners[k].device = second;
+    assert_int_equal(rtune_profile_print(&both, NULL, &text, &err), RTUNE_RANGE);
+    assert_non_null(strstr(err.message, "over 1048576 bytes"));
+    assert_int_equal(text.size, 0);
+    assert_int_equal(rtune_profile_print(&both, &second, &text, &err), RTUNE_OK);
+    rtune_buf_free(&text);
+    rtune_table_free(&both);
+}
+
 /* ---- short rows by hand ---------------------------------------------------------------------- */
 
 #define CONFIG "block=512,items=16,grid=2xsm,load=noallocate,finish=slots,map=strip,occupancy=0"
@@ -206,6 +231,7 @@ static void test_store(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_too_long),
         cmocka_unit_test(test_short_rows),
         cmocka_unit_test(test_store),
     };

@@ -99,6 +99,8 @@ void root(const void *in, void *out, rtune_dtype dtype, cudaStream_t stream);
 
 double quantile(std::vector<double> v, double q);
 
+void launch_empty(cudaStream_t stream); // a kernel that does nothing
+
 // A stream, a pool of input, and calls timed by events.
 class stand {
 public:

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_cpu.c: launches of the cpu device beside `#pragma omp parallel for simd reduction` on as
- * many threads (-O3 -march=native), and beside this machine's read bandwidth. For developers.
+ * bench_cpu.c: launches of the cpu device, of every op in mode plain, beside `#pragma omp
+ * parallel for simd reduction` on as many threads (-O3 -march=native), and beside this machine's
+ * read bandwidth; of the dtypes that bench_cpu_peers.c has. For developers.
  *
  * Prints CSV: op,dtype,n,threads,ours_us,omp_us,ratio,GB_s; ratio is ours / omp, GB_s is ours. The
- * op "read" is the read kernel: its time stands under omp_us, its bandwidth under GB_s. Rounds of
- * calls alternate; each starts with calls that are not timed, until the other's threads no longer
- * spin and the scheduler has spread these. A round gives its median, a line its best round, since
- * other load on the machine only adds time.
+ * op "read" is the read kernel: its time stands under omp_us, its bandwidth under GB_s. Dot reads
+ * two inputs of half the size. Rounds of calls alternate; each starts with calls that are not
+ * timed, until the other's threads no longer spin and the scheduler has spread these. A round gives
+ * its median, a line its best round, since other load on the machine only adds time.
  *
  * Threads are bound to processors, unless BENCH_CPU_UNPINNED is set.
  *
  * Usage: bench_cpu [MiB ...]     sizes of the input; default 1, 16, 256 and 4 x the last-level
  * cache
  */
+#include "tools/bench/bench_cpu.h"
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/parse.h"
@@ -29,67 +31,6 @@
 
 enum { ROUNDS = 15, CALLS_MAX = 1000, ROUND_NS = 10000000, WARM_NS = 40000000 };
 
-/* ---- peers ----------------------------------------------------------------------------------- */
-
-#define OMP_SUM(name, type, total_type)                                                            \
-    static void name(const void *in, uint64_t n, void *out) {                                      \
-        const type *x = in;                                                                        \
-        total_type s = 0;                                                                          \
-        _Pragma("omp parallel for simd reduction(+ : s)") for (uint64_t i = 0; i < n; i++) s +=    \
-            x[i];                                                                                  \
-        memcpy(out, &s, sizeof s);                                                                 \
-    }
-#define OMP_EXTREME(name, type, op, compare)                                                       \
-    static void name(const void *in, uint64_t n, void *out) {                                      \
-        const type *x = in;                                                                        \
-        type s = x[0];                                                                             \
-        _Pragma(op) for (uint64_t i = 0; i < n; i++) s = x[i] compare s ? x[i] : s;                \
-        memcpy(out, &s, sizeof s);                                                                 \
-    }
-OMP_SUM(omp_sum_f32, float, float)
-OMP_SUM(omp_sum_f64, double, double)
-OMP_SUM(omp_sum_i32, int32_t, int64_t)
-OMP_SUM(omp_sum_i64, int64_t, int64_t)
-OMP_EXTREME(omp_min_f32, float, "omp parallel for simd reduction(min : s)", <)
-OMP_EXTREME(omp_max_f32, float, "omp parallel for simd reduction(max : s)", >)
-OMP_EXTREME(omp_min_f64, double, "omp parallel for simd reduction(min : s)", <)
-OMP_EXTREME(omp_max_i32, int32_t, "omp parallel for simd reduction(max : s)", >)
-OMP_EXTREME(omp_max_i64, int64_t, "omp parallel for simd reduction(max : s)", >)
-
-/* Reads everything and does next to nothing with it. */
-static void read_all(const void *in, uint64_t n, void *out) {
-    typedef uint64_t vector __attribute__((vector_size(64), aligned(8)));
-    const vector *x = in;
-    const uint64_t trips = n / (8 * sizeof(vector));
-    uint64_t bits = 0;
-#pragma omp parallel reduction(| : bits)
-    {
-        vector a = {0}, b = {0}, c = {0}, d = {0};
-#pragma omp for schedule(static)
-        for (uint64_t i = 0; i < trips; i++) {
-            const vector *p = x + 8 * i;
-            a |= p[0] | p[4], b |= p[1] | p[5], c |= p[2] | p[6], d |= p[3] | p[7];
-        }
-        a |= b | c | d;
-        for (int k = 0; k < 8; k++)
-            bits |= a[k];
-    }
-    memcpy(out, &bits, sizeof bits);
-}
-
-struct peer {
-    enum rtune_op op;
-    enum rtune_dtype dtype;
-    void (*reduce)(const void *in, uint64_t n, void *out);
-};
-static const struct peer peers[] = {
-    {RTUNE_SUM, RTUNE_F32, omp_sum_f32}, {RTUNE_SUM, RTUNE_F64, omp_sum_f64},
-    {RTUNE_SUM, RTUNE_I32, omp_sum_i32}, {RTUNE_SUM, RTUNE_I64, omp_sum_i64},
-    {RTUNE_MIN, RTUNE_F32, omp_min_f32}, {RTUNE_MAX, RTUNE_F32, omp_max_f32},
-    {RTUNE_MIN, RTUNE_F64, omp_min_f64}, {RTUNE_MAX, RTUNE_I32, omp_max_i32},
-    {RTUNE_MAX, RTUNE_I64, omp_max_i64},
-};
-
 /* ---- timing ---------------------------------------------------------------------------------- */
 
 /* One side of a comparison: a launch, or a peer where kernel is NULL. */
@@ -97,7 +38,7 @@ struct side {
     rtune_device *dev;
     const rtune_kernel *kernel;
     struct rtune_launch_request request;
-    void (*reduce)(const void *in, uint64_t n, void *out);
+    bench_peer_fn *reduce;
     double rounds[ROUNDS];
 };
 
@@ -107,9 +48,10 @@ static void die(const struct rtune_error *err) {
 }
 
 static void call(const struct side *side) {
+    const struct rtune_kernel_args *args = &side->request.args;
     struct rtune_error err;
     if (!side->kernel)
-        side->reduce(side->request.args.in, side->request.args.n, side->request.args.out);
+        side->reduce(args->in, args->in2, args->n, args->out);
     else if (side->dev->ops->launch(side->dev, side->kernel, &side->request, &err) != RTUNE_OK)
         die(&err);
 }
@@ -198,36 +140,48 @@ static void pin_threads(void) {
 static void bench_read(rtune_device *dev, const void *in, size_t bytes) {
     uint64_t out;
     struct side read = {.request = {.args = {.in = in, .n = bytes, .out = &out}},
-                        .reduce = read_all};
+                        .reduce = bench_read_all};
     for (int round = 0; round < ROUNDS; round++)
         time_round(&read, round);
     const double us = best(&read);
     print_line("read", "u64", bytes / 8, dev->units, 0, us, (double)bytes / us);
 }
 
-static void bench_peer(rtune_device *dev, const struct peer *peer, const void *in, size_t bytes) {
-    const uint64_t n = bytes / rtune_dtype_size(peer->dtype);
-    struct rtune_problem problem = RTUNE_PROBLEM(peer->op, peer->dtype, n);
+/* Ours alone where there is no peer. */
+static void bench_op(rtune_device *dev, struct rtune_problem problem, const void *in,
+                     size_t bytes) {
+    const size_t one = bytes / (problem.op == RTUNE_DOT ? 2 : 1);
     const struct rtune_config config = rtune_config_default(&problem, false);
     struct rtune_error err;
     rtune_kernel *kernel = NULL;
     uint64_t out[2];
+    problem.n = one / rtune_dtype_size(problem.dtype);
     if (dev->ops->kernel_open(dev, &problem, &config, NULL, 0, &kernel, &err) != RTUNE_OK)
         die(&err);
     struct side ours = {.dev = dev, .kernel = kernel};
-    ours.request.args.in = in;
-    ours.request.args.out = out;
-    ours.request.args.n = n;
-    ours.request.grid = rtune_grid_resolve(&config, peer->dtype, n, dev->units, 1);
-    struct side theirs = {.request = ours.request, .reduce = peer->reduce};
+    ours.request.args = (struct rtune_kernel_args){.in = in, .out = out, .n = problem.n};
+    if (problem.op == RTUNE_DOT) ours.request.args.in2 = (const unsigned char *)in + one;
+    ours.request.grid = rtune_grid_resolve(&config, problem.dtype, problem.n, dev->units, 1);
+    struct side theirs = {.request = ours.request,
+                          .reduce = bench_peer_find(problem.op, problem.dtype)};
     for (int round = 0; round < ROUNDS; round++) {
-        time_round(round % 2 ? &ours : &theirs, round);
-        time_round(round % 2 ? &theirs : &ours, round);
+        if (theirs.reduce && round % 2 == 0) time_round(&theirs, round);
+        time_round(&ours, round);
+        if (theirs.reduce && round % 2) time_round(&theirs, round);
     }
     const double us = best(&ours);
-    print_line(rtune_op_name(peer->op), rtune_dtype_name(peer->dtype), n, ours.request.grid, us,
-               best(&theirs), (double)bytes / us);
+    print_line(rtune_op_name(problem.op), rtune_dtype_name(problem.dtype), problem.n,
+               ours.request.grid, us, best(&theirs), (double)bytes / us);
     dev->ops->kernel_close(dev, kernel);
+}
+
+static void bench_ops(rtune_device *dev, const void *in, size_t bytes) {
+    struct rtune_problem problem;
+    for (size_t k = 0; rtune_problem_at(k, &problem); k++) {
+        const bool plain = problem.mode == RTUNE_PLAIN && problem.acc == RTUNE_WIDE &&
+                           problem.nan_rule == RTUNE_NAN_PROPAGATE;
+        if (plain && bench_peer_has(problem.dtype)) bench_op(dev, problem, in, bytes);
+    }
 }
 
 int main(int argc, char **argv) {
@@ -250,8 +204,7 @@ int main(int argc, char **argv) {
         if (dev->ops->mem_alloc(dev, bytes, &in, &err) != RTUNE_OK) die(&err);
         memset(in, 0, bytes);
         bench_read(dev, in, bytes);
-        for (size_t k = 0; k < RTUNE_ARRAY_SIZE(peers); k++)
-            bench_peer(dev, &peers[k], in, bytes);
+        bench_ops(dev, in, bytes);
         dev->ops->mem_free(dev, in);
     }
     dev->ops->close(dev);
