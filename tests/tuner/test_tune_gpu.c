@@ -112,7 +112,7 @@ static void test_near_the_best(void **state) {
     struct rtune_winner raced[6];
     run();
     assert_int_equal(f.table.winner_count, 6);
-    assert_true(f.told.instances > 0);
+    assert_true(f.told.instances > 0 && f.told.compiled > 0 && f.told.compile_wait_s >= 0);
     assert_int_equal(f.told.warnings, 0);
     memcpy(raced, f.table.winners, sizeof(raced));
     for (size_t k = 0; k < 6; k++) {
@@ -204,6 +204,7 @@ static void test_without_nvrtc(void **state) {
     assert_non_null(strstr(f.told.said, "only grids of the built-in"));
     assert_non_null(strstr(f.told.said, "hidden by the test"));
     assert_int_equal(f.told.compiles, 0);
+    assert_int_equal(f.told.compiled, 0);
     assert_int_equal(f.told.instances, 0);
     assert_true(f.told.trials > 12);
     for (size_t k = 0; k < f.table.winner_count; k++) {
