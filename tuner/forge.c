@@ -367,19 +367,25 @@ done:
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
+/* NULL if nobody has asked for it. The mutex is held. */
+static struct rtune_forge_instance *known(const rtune_forge *forge,
+                                          const struct rtune_problem *problem,
+                                          const struct rtune_config *config) {
+    char name[RTUNE_INSTANCE_NAME];
+    rtune_instance_name(problem, config, name);
+    size_t id = rtune_forge_list_find(&forge->list, name);
+    return id != 0 ? rtune_forge_list_at(&forge->list, id) : NULL;
+}
+
 enum rtune_status rtune_forge_find(rtune_forge *forge, const struct rtune_problem *problem,
                                    const struct rtune_config *config, uint64_t *at, uint32_t *size,
                                    struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    const struct rtune_forge_instance *i = NULL;
-    char name[RTUNE_INSTANCE_NAME];
     *at = 0;
     *size = 0;
     if (is_builtin(forge, problem, config)) return RTUNE_OK;
-    rtune_instance_name(problem, config, name);
     pthread_mutex_lock(&forge->mutex);
-    size_t id = rtune_forge_list_find(&forge->list, name);
-    if (id != 0) i = rtune_forge_list_at(&forge->list, id);
+    const struct rtune_forge_instance *i = known(forge, problem, config);
     if (i == NULL || i->size == 0)
         TRY(rtune_err_set(err, RTUNE_COMPILE, "%s",
                           i == NULL || i->why == NULL ? "the kernel was not compiled" : i->why));
@@ -390,23 +396,38 @@ done:
     return status;
 }
 
-enum rtune_status rtune_forge_keep(rtune_forge *forge, const struct rtune_problem *problem,
-                                   const struct rtune_config *config, const char *store,
-                                   char digest[RTUNE_DIGEST_HEX], struct rtune_error *err) {
+static enum rtune_status write_cubin(const rtune_forge *forge, uint64_t at, uint32_t size,
+                                     const char *store, char digest[RTUNE_DIGEST_HEX],
+                                     struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    uint64_t at = 0;
-    uint32_t size = 0;
-    char *image = NULL;
-    TRY(rtune_forge_find(forge, problem, config, &at, &size, err));
-    digest[0] = '\0';
-    if (size == 0) goto done;
-    image = malloc(size);
+    char *image = malloc(size);
     if (image == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "kernels: out of memory"));
     if (pread(forge->images, image, size, (off_t)at) != (ssize_t)size)
         TRY(rtune_err_set(err, RTUNE_IO, "kernels: cannot read back"));
     TRY(rtune_cubin_write(store, image, size, digest, err));
 done:
     free(image);
+    return status;
+}
+
+enum rtune_status rtune_forge_keep(rtune_forge *forge, const struct rtune_problem *problem,
+                                   const struct rtune_config *config, const char *store,
+                                   char digest[RTUNE_DIGEST_HEX], struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    uint64_t at = 0;
+    uint32_t size = 0;
+    TRY(rtune_forge_find(forge, problem, config, &at, &size, err));
+    digest[0] = '\0';
+    if (size == 0) goto done;
+    pthread_mutex_lock(&forge->mutex);
+    memcpy(digest, known(forge, problem, config)->digest, RTUNE_DIGEST_HEX);
+    pthread_mutex_unlock(&forge->mutex);
+    if (digest[0] != '\0') goto done;
+    TRY(write_cubin(forge, at, size, store, digest, err));
+    pthread_mutex_lock(&forge->mutex);
+    memcpy(known(forge, problem, config)->digest, digest, RTUNE_DIGEST_HEX);
+    pthread_mutex_unlock(&forge->mutex);
+done:
     return status;
 }
 

@@ -64,7 +64,8 @@ size_t rtune_forge_count(rtune_forge *forge, const struct rtune_problem *problem
 enum rtune_status rtune_forge_find(rtune_forge *forge, const struct rtune_problem *problem,
                                    const struct rtune_config *config, uint64_t *at, uint32_t *size,
                                    struct rtune_error *err);
-/* Keep a config's image beside a store; digest becomes "" for a built-in one. */
+/* Keep a config's image beside a store, once: it is always the same store. digest becomes "" for a
+ * built-in one. */
 enum rtune_status rtune_forge_keep(rtune_forge *forge, const struct rtune_problem *problem,
                                    const struct rtune_config *config, const char *store,
                                    char digest[RTUNE_DIGEST_HEX], struct rtune_error *err);

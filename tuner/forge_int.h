@@ -6,7 +6,7 @@
 #ifndef RTUNE_TUNER_FORGE_INT_H
 #define RTUNE_TUNER_FORGE_INT_H
 
-#include "kernels/kernels.h"
+#include "db/db.h"
 
 enum rtune_forge_state { RTUNE_FORGE_QUEUED, RTUNE_FORGE_COMPILING, RTUNE_FORGE_MADE };
 
@@ -16,11 +16,12 @@ struct rtune_forge_instance {
     struct rtune_config config;
     enum rtune_forge_state state;
     uint64_t at;
-    uint32_t size;        /* 0: failed */
-    char *why;            /* of a failure */
-    uint64_t call;        /* the last one that asked for it */
-    size_t chain;         /* the next of its bucket */
-    size_t before, after; /* in the queue */
+    uint32_t size;                 /* 0: failed */
+    char *why;                     /* of a failure */
+    char digest[RTUNE_DIGEST_HEX]; /* of a kept image; "" if it is not kept yet */
+    uint64_t call;                 /* the last one that asked for it */
+    size_t chain;                  /* the next of its bucket */
+    size_t before, after;          /* in the queue */
 };
 
 /* Instances are named by ids, from 1 on; 0 stands for none. All zero is an empty list. */

@@ -7,10 +7,12 @@
 #include "base/num.h"
 #include "runtime/cpuinfo.h"
 #include "runtime/nvrtc.h"
+#include "tests/tuner/scratch.h"
 #include "tuner/forge.h"
 
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -226,6 +228,30 @@ static void test_twins(void **state) {
     rtune_forge_close(forge);
 }
 
+/* An image is written beside the store once, whatever becomes of the file. */
+static void test_keep(void **state) {
+    (void)state;
+    struct scratch scratch;
+    char store[256], folder[300], file[400], digests[2][RTUNE_DIGEST_HEX];
+    rtune_forge *forge = open_forge(9, 0);
+    scratch_make(&scratch);
+    scratch_path(&scratch, "tune.db", store, sizeof(store));
+    assert_int_equal(rtune_forge_keep(forge, &problems[0], configs, store, digests[0], NULL),
+                     RTUNE_COMPILE);
+    assert_int_equal(need(forge, 0, 1), RTUNE_OK);
+    assert_int_equal(rtune_forge_keep(forge, &problems[0], configs, store, digests[0], NULL),
+                     RTUNE_OK);
+    snprintf(folder, sizeof(folder), "%s.kernels", store);
+    snprintf(file, sizeof(file), "%s/%s.cubin", folder, digests[0]);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(rtune_forge_keep(forge, &problems[0], configs, store, digests[1], NULL),
+                     RTUNE_OK);
+    assert_string_equal(digests[0], digests[1]);
+    assert_int_equal(access(file, F_OK), -1);
+    rtune_forge_close(forge);
+    scratch_remove(&scratch);
+}
+
 /* What is needed now does not wait for what was queued before it. */
 static void test_not_behind(void **state) {
     (void)state;
@@ -331,6 +357,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_same_images, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_twins, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_keep, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_not_behind, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_close, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_words, set_up, tear_down),
