@@ -23,29 +23,6 @@ static enum rtune_status check_image(const void *image, size_t size, struct rtun
     return RTUNE_OK;
 }
 
-enum rtune_status rtune_cubin_write(const char *store_path, const void *image, size_t size,
-                                    char digest[RTUNE_DIGEST_HEX], struct rtune_error *err) {
-    enum rtune_status status = RTUNE_OK;
-    char folder[RTUNE_DB_PATH], path[2 * RTUNE_DB_PATH], name[RTUNE_DIGEST_HEX + 8];
-    char hex[RTUNE_DIGEST_HEX];
-    int fd = -1;
-    TRY(check_image(image, size, err));
-    rtune_digest_hex(image, size, hex);
-    TRY(rtune_path_suffix(folder, store_path, ".kernels", err));
-    TRY(rtune_folder_make(folder, 0755, err));
-    status = rtune_trust_folder(folder, &fd, err);
-    if (status != RTUNE_OK) rtune_err_prefix(err, "%s", folder);
-    TRY(status);
-    memcpy(name, hex, sizeof hex - 1);
-    memcpy(name + sizeof hex - 1, ".cubin", sizeof ".cubin");
-    TRY(rtune_path_join(path, sizeof path, folder, name, err));
-    TRY(rtune_file_write(path, image, size, 0644, err));
-    memcpy(digest, hex, sizeof hex);
-done:
-    if (fd >= 0) close(fd);
-    return status;
-}
-
 /* Read and check the file called name in an open folder. */
 static enum rtune_status read_checked(int folder, const char *name, const char *digest,
                                       void **image, size_t *size, struct rtune_error *err) {
@@ -70,6 +47,34 @@ static enum rtune_status read_checked(int folder, const char *name, const char *
     data = NULL;
 done:
     free(data);
+    if (fd >= 0) close(fd);
+    return status;
+}
+
+enum rtune_status rtune_cubin_write(const char *store_path, const void *image, size_t size,
+                                    char digest[RTUNE_DIGEST_HEX], struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
+    char folder[RTUNE_DB_PATH], path[2 * RTUNE_DB_PATH], name[RTUNE_DIGEST_HEX + 8];
+    char hex[RTUNE_DIGEST_HEX];
+    void *there = NULL;
+    size_t there_size = 0;
+    int fd = -1;
+    TRY(check_image(image, size, err));
+    rtune_digest_hex(image, size, hex);
+    TRY(rtune_path_suffix(folder, store_path, ".kernels", err));
+    TRY(rtune_folder_make(folder, 0755, err));
+    status = rtune_trust_folder(folder, &fd, err);
+    if (status != RTUNE_OK) rtune_err_prefix(err, "%s", folder);
+    TRY(status);
+    memcpy(name, hex, sizeof hex - 1);
+    memcpy(name + sizeof hex - 1, ".cubin", sizeof ".cubin");
+    TRY(rtune_path_join(path, sizeof path, folder, name, err));
+    /* Many rows share a kernel, and each write waits for the disk. */
+    if (read_checked(fd, name, hex, &there, &there_size, NULL) != RTUNE_OK)
+        TRY(rtune_file_write(path, image, size, 0644, err));
+    memcpy(digest, hex, sizeof hex);
+done:
+    free(there);
     if (fd >= 0) close(fd);
     return status;
 }

@@ -256,7 +256,8 @@ enum rtune_status rtune_samples_read(const char *path, const char *identity_key,
 
 /* ---- stored cubins --------------------------------------------------------------------------- */
 
-/* Kept as files STORE.kernels/<digest of content>.cubin, 0644 in a folder of the store's owner. */
+/* Kept as files STORE.kernels/<digest of content>.cubin, 0644 in a folder of the store's owner. One
+ * that is there, and passes the checks of reading, is left as it is. */
 enum rtune_status rtune_cubin_write(const char *store_path, const void *image, size_t size,
                                     char digest[RTUNE_DIGEST_HEX], struct rtune_error *err);
 /* Read and check: owner, mode, digest, ELF magic, at most 4 MiB. The caller frees *image with

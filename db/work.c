@@ -17,7 +17,8 @@
 enum { HASH_DIGITS = 16, TOKEN_BYTES = 16, SYNC_NS = 250000000 };
 
 struct rtune_work {
-    sqlite3 *db; /* NULL once published and deleted */
+    sqlite3 *db;          /* NULL once published and deleted */
+    sqlite3_stmt *insert; /* of a trial, from the first one on: parsing it takes longest */
     struct rtune_lock lock;
     struct rtune_db_io io;
     struct rtune_identity identity;
@@ -38,6 +39,13 @@ static enum rtune_status work_path(char path[RTUNE_DB_PATH], const char *store_p
     rtune_digest_hex(key, strlen(key), hash);
     snprintf(suffix, sizeof suffix, ".work-%.*s", HASH_DIGITS, hash);
     return rtune_path_suffix(path, store_path, suffix, err);
+}
+
+static void close_database(rtune_work *work) {
+    sqlite3_finalize(work->insert);
+    work->insert = NULL;
+    rtune_sql_close(work->db);
+    work->db = NULL;
 }
 
 /* The database first: SQLite ignores a journal whose database is missing or empty. */
@@ -157,7 +165,7 @@ void rtune_work_close(rtune_work *work) {
     if (work == NULL) return;
     /* A session that never began leaves nothing to resume. */
     bool unused = work->db != NULL && work->session == 0 && count_trials(work->db) == 0;
-    rtune_sql_close(work->db);
+    close_database(work);
     if (unused) (void)delete_files(work->path, NULL);
     rtune_lock_release(&work->lock);
     free(work);
@@ -290,13 +298,13 @@ enum rtune_status rtune_work_add_trial(rtune_work *work, const struct rtune_tria
                                        struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_trial_key key = {work->session, work->seq + 1, work->device};
-    sqlite3_stmt *insert = NULL;
     TRY(need_session(work, err));
     TRY(rtune_problem_check(&trial->problem, err));
     TRY(begin_rows(work, err));
-    status = rtune_sql_prepare(work->db, RTUNE_SQL_TRIAL_INSERT, &insert, err);
-    if (status == RTUNE_OK) status = rtune_trial_insert(insert, &key, trial, err);
-    sqlite3_finalize(insert);
+    if (work->insert == NULL)
+        status = rtune_sql_prepare(work->db, RTUNE_SQL_TRIAL_INSERT, &work->insert, err);
+    if (status == RTUNE_OK) status = rtune_trial_insert(work->insert, &key, trial, err);
+    sqlite3_reset(work->insert); /* also after a failure: the transaction must end */
     TRY(end_rows(work, status, err));
     work->seq = key.seq;
 done:
@@ -373,8 +381,7 @@ enum rtune_status rtune_work_retire(rtune_work *work, struct rtune_error *err) {
     TRY(rtune_sql_run(work->db, RTUNE_SQL_SESSION_ABANDON, err));
     TRY(rtune_samples_path(work->store, samples, sizeof samples, err));
     TRY(rtune_samples_merge(samples, work->db, &work->identity, &work->io, err));
-    rtune_sql_close(work->db);
-    work->db = NULL;
+    close_database(work);
     TRY(delete_files(work->path, err));
     status = open_database(work, err);
     if (status != RTUNE_OK) rtune_err_prefix(err, "%s", work->path);
@@ -444,8 +451,7 @@ enum rtune_status rtune_work_publish(rtune_work *work, const char *outcome, bool
     TRY(publish_trials(work, err));
     if (keep) goto done;
     TRY(rtune_db_at(&work->io, RTUNE_STEP_WORK_DELETE, work->path, err));
-    rtune_sql_close(work->db);
-    work->db = NULL;
+    close_database(work);
     TRY(delete_files(work->path, err));
 done:
     return status;

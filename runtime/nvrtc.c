@@ -238,11 +238,22 @@ done:
     return status;
 }
 
+void rtune_nvrtc_compile_one(const rtune_nvrtc *nvrtc, int cc_major, int cc_minor,
+                             struct rtune_compiled *job) {
+    char arch[32];
+    const char *options[8] = {NULL};
+    job->image = NULL;
+    job->size = 0;
+    rtune_err_clear(&job->error);
+    rtune_compile_options(cc_major, cc_minor, arch, options);
+    (void)compile(nvrtc, options, job);
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 struct work {
     const struct rtune_nvrtc *nvrtc;
-    const char *options[8];
+    int cc_major, cc_minor;
     struct rtune_compiled *jobs;
     size_t count;
     atomic_size_t next;
@@ -258,20 +269,18 @@ static void *run_jobs(void *argument) {
         if (work->stop && *work->stop)
             (void)rtune_err_set(&job->error, RTUNE_INTERRUPTED, "not compiled: interrupted");
         else
-            (void)compile(work->nvrtc, work->options, job);
+            rtune_nvrtc_compile_one(work->nvrtc, work->cc_major, work->cc_minor, job);
     }
 }
 
 enum rtune_status rtune_nvrtc_compile(rtune_nvrtc *nvrtc, int cc_major, int cc_minor,
                                       struct rtune_compiled *jobs, size_t count, uint32_t threads,
                                       const atomic_bool *stop, struct rtune_error *err) {
-    char arch[32];
     pthread_t started[THREADS_MAX];
     size_t helpers = 0;
     struct rtune_cpuinfo info;
-    struct work work = {nvrtc, {NULL}, jobs, count, 0, stop};
+    struct work work = {nvrtc, cc_major, cc_minor, jobs, count, 0, stop};
     (void)err;
-    rtune_compile_options(cc_major, cc_minor, arch, work.options);
     for (size_t k = 0; k < count; k++) {
         jobs[k].image = NULL;
         jobs[k].size = 0;

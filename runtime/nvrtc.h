@@ -29,6 +29,11 @@ struct rtune_compiled {
     struct rtune_error error; /* COMPILE, with the first lines of the log */
 };
 
+/* Compile one job on the calling thread: fills image, size and error. The caller frees the image
+ * with free(). Several threads may compile at once with the same handle. */
+void rtune_nvrtc_compile_one(const rtune_nvrtc *nvrtc, int cc_major, int cc_minor,
+                             struct rtune_compiled *job);
+
 /* Compile jobs[0 .. count): fills image, size and error of each. Runs on threads host threads (0:
  * as many as the process may use). stop, if not NULL, is polled between jobs; when it becomes true
  * the rest fail with INTERRUPTED. The caller frees every image with free(). Fails itself only for

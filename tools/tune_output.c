@@ -85,7 +85,11 @@ static size_t failures(const struct rtune_tune_event *event) {
 }
 
 static void print_done(const struct rtune_tune_event *event) {
-    char elapsed[32];
+    char elapsed[32], waited[32];
+    if (event->compiled > 0) {
+        print_seconds(event->compile_wait_s, waited, sizeof waited);
+        console_printf("compiled   %zu kernels, waited %s for them\n", event->compiled, waited);
+    }
     print_seconds(event->elapsed_s, elapsed, sizeof elapsed);
     console_printf("%-10s %s after %s: %zu of %zu steps", "done",
                    event->outcome != NULL ? event->outcome : "ended", elapsed, event->done,
@@ -210,6 +214,10 @@ static void json_event(const struct rtune_tune_event *event) {
         json_text(&json, "outcome", event->outcome);
         json_text(&json, "store", event->store);
         json_u64(&json, "stored", event->stored);
+        if (event->compiles) {
+            json_u64(&json, "compiled", event->compiled);
+            json_double(&json, "compile_wait_s", event->compile_wait_s);
+        }
         json_open(&json, "failures", '{');
         for (int r = RTUNE_REASON_CORRECT + 1; r < RTUNE_REASON_COUNT; r++)
             json_u64(&json, rtune_reason_name((enum rtune_reason)r), event->failures[r]);

@@ -118,27 +118,41 @@ static bool same_kernels(const struct rtune_problem *a, const struct rtune_probl
     return strcmp(x, y) == 0;
 }
 
-/* References first, the rest in the order given; and who begins with whose configs. */
-static void order_kinds(struct rtune_agenda *agenda, bool cuda) {
-    for (size_t k = 0, front = 0; k < agenda->count; k++) {
-        if (agenda->kinds[k].role != RTUNE_ROLE_REFERENCE) continue;
+/* Move the kinds of a role, in their order, behind those that are in front already. */
+static size_t bring_forward(struct rtune_agenda *agenda, enum rtune_role role, size_t front) {
+    for (size_t k = front; k < agenda->count; k++) {
+        if (agenda->kinds[k].role != role) continue;
         struct rtune_kind kind = agenda->kinds[k];
         memmove(&agenda->kinds[front + 1], &agenda->kinds[front], (k - front) * sizeof(kind));
         agenda->kinds[front++] = kind;
     }
-    for (size_t k = 0; k < agenda->count; k++) {
-        struct rtune_kind *kind = &agenda->kinds[k];
-        kind->reference = kind->lead = kind->twin = k;
-        if (kind->role == RTUNE_ROLE_REFERENCE) continue;
-        for (size_t j = k; j-- > 0;) {
-            const struct rtune_kind *other = &agenda->kinds[j];
-            if (other->role == RTUNE_ROLE_REFERENCE && other->problem.cache == kind->problem.cache)
-                kind->reference = j;
-            if (same_class(&other->problem, &kind->problem)) kind->lead = j;
-            if (same_kernels(&other->problem, &kind->problem, cuda)) kind->twin = j;
-        }
-        if (kind->lead != k) kind->role = RTUNE_ROLE_FOLLOWER;
+    return front;
+}
+
+/* Who begins with whose configs. */
+static void choose_sources(struct rtune_agenda *agenda, size_t k, bool cuda) {
+    struct rtune_kind *kind = &agenda->kinds[k];
+    kind->reference = kind->lead = kind->twin = k;
+    for (size_t j = k; j-- > 0 && kind->role != RTUNE_ROLE_REFERENCE;) {
+        const struct rtune_kind *other = &agenda->kinds[j];
+        if (other->role == RTUNE_ROLE_REFERENCE && other->problem.cache == kind->problem.cache)
+            kind->reference = j;
+        if (same_class(&other->problem, &kind->problem)) kind->lead = j;
+        if (same_kernels(&other->problem, &kind->problem, cuda)) kind->twin = j;
     }
+}
+
+/* References, leads, followers, each in the order given: what a kind begins with is known, and can
+ * be compiled, long before its turn. */
+static void order_kinds(struct rtune_agenda *agenda, bool cuda) {
+    size_t references = bring_forward(agenda, RTUNE_ROLE_REFERENCE, 0);
+    for (size_t k = references; k < agenda->count; k++)
+        for (size_t j = 0; j < k; j++)
+            if (same_class(&agenda->kinds[j].problem, &agenda->kinds[k].problem))
+                agenda->kinds[k].role = RTUNE_ROLE_FOLLOWER;
+    (void)bring_forward(agenda, RTUNE_ROLE_LEAD, references);
+    for (size_t k = 0; k < agenda->count; k++)
+        choose_sources(agenda, k, cuda);
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */

@@ -43,11 +43,12 @@ struct rtune_kind {
     size_t banned_count, banned_capacity;
     struct rtune_winner *rows; /* as stored, until their floors are known at the end */
     size_t row_count;
+    bool queued;       /* the forge has been given what its sizes need, as far as that is known */
     bool told_builtin; /* warned once that the built-in kernel is wrong */
 };
 
 struct rtune_agenda {
-    struct rtune_kind *kinds; /* references first */
+    struct rtune_kind *kinds; /* references, then leads, then followers */
     size_t count;
     size_t steps;         /* sizes of all kinds */
     size_t size_most;     /* sizes of the kind that has most */

@@ -24,7 +24,7 @@ enum {
     FOLLOWER_INSTANCES = 10
 };
 static const double limit_most_s = 30.0 * 86400;
-static const double compile_s = 0.1; /* of one instance on one thread */
+static const double compile_s = 0.3; /* of one instance on one thread */
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -131,10 +131,11 @@ static void tell_plan(struct rtune_tuning *t) {
             t->left_s += kind->decisions[i].estimate_s;
         }
     }
-    double compiling = (double)event.instances * compile_s / (double)info.usable;
-    t->left_s += compiling;
+    double measuring = t->left_s;
+    double threads = (double)rtune_max_u64(info.usable, 2) - 1;
+    t->left_s = fmax(measuring, (double)event.instances * compile_s / threads); /* at once */
     rtune_tuning_tell(t, &event);
-    t->left_s -= compiling;
+    t->left_s = measuring;
 }
 
 static void tell_limits(struct rtune_tuning *t) {
@@ -231,13 +232,14 @@ done:
     return status;
 }
 
-/* All sizes of a kind, then its break-points; what was decided is stored whatever ends it. */
-static enum rtune_status run_kind(struct rtune_tuning *t, struct rtune_kind *kind,
-                                  struct rtune_error *err) {
+/* All sizes of kind k, then its break-points; what was decided is stored whatever ends it. */
+static enum rtune_status run_kind(struct rtune_tuning *t, size_t k, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK, stored;
-    TRY(rtune_step_compile(t, kind, err));
-    for (size_t i = 0; i < kind->size_count; i++)
+    struct rtune_kind *kind = &t->agenda.kinds[k];
+    for (size_t i = 0; i < kind->size_count; i++) {
+        TRY(rtune_step_ahead(t, k, err));
         TRY(rtune_step_run(t, kind, i, err));
+    }
     TRY(rtune_step_store(t, kind, true, err));
 done:
     if (status != RTUNE_OK) {
@@ -255,7 +257,7 @@ static enum rtune_status run_kinds(struct rtune_tuning *t, struct rtune_error *e
     enum rtune_status status = RTUNE_OK;
     TRY(start_measuring(t, err));
     for (size_t k = 0; k < t->agenda.count; k++)
-        TRY(run_kind(t, &t->agenda.kinds[k], err));
+        TRY(run_kind(t, k, err));
     if (t->left_out > 0) TRY(rtune_err_set(err, RTUNE_TIMEOUT, "the time budget is too short"));
 done:
     return status;
@@ -311,8 +313,13 @@ static enum rtune_status finish(struct rtune_tuning *t, enum rtune_status ran,
 done:
     if (failed) return ran;
     if (status != RTUNE_OK) return status;
-    struct rtune_tune_event event = {
-        .kind = RTUNE_EVENT_DONE, .outcome = outcome, .stored = count_rows(t)};
+    struct rtune_forge_account account = rtune_forge_account(t->forge);
+    struct rtune_tune_event event = {.kind = RTUNE_EVENT_DONE,
+                                     .outcome = outcome,
+                                     .stored = count_rows(t),
+                                     .compiles = account.compiles,
+                                     .compiled = account.compiled,
+                                     .compile_wait_s = account.waited_s};
     rtune_tuning_tell(t, &event);
     return verdict(t, ran, event.stored, err);
 }

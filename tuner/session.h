@@ -67,13 +67,24 @@ bool rtune_step_leave_out(struct rtune_tuning *t, const struct rtune_kind *kind,
 /* Is there time to measure break-points, beside the steps that are left? */
 bool rtune_step_on_schedule(const struct rtune_tuning *t);
 
+/* ---- steps_ahead.c: compiling what is to come -------------------------------------------------
+ */
+
+/* Queue what kind now needs, and kinds after it of which all is decided that they begin with, as
+ * far as that is known; enough of them to keep the forge busy. */
+enum rtune_status rtune_step_ahead(struct rtune_tuning *t, size_t now, struct rtune_error *err);
+/* Queue what a size (index of a kind) will need, if the size before is decided as expected. */
+enum rtune_status rtune_step_ahead_next(struct rtune_tuning *t, const struct rtune_kind *kind,
+                                        size_t index, struct rtune_error *err);
+/* Number of instances that would be queued for a kind. */
+size_t rtune_step_instances(const struct rtune_tuning *t, const struct rtune_kind *kind);
+
 /* ---- steps.c: measuring ---------------------------------------------------------------------- */
 
-/* Compile what the sizes of a kind will need, as far as that is known before it starts. */
-enum rtune_status rtune_step_compile(struct rtune_tuning *t, struct rtune_kind *kind,
-                                     struct rtune_error *err);
-/* Number of instances that would be compiled for it. */
-size_t rtune_step_instances(const struct rtune_tuning *t, const struct rtune_kind *kind);
+/* The candidates of one size, as many as there is time for; the caller frees menu->configs. */
+enum rtune_status rtune_step_menu(const struct rtune_tuning *t, const struct rtune_kind *kind,
+                                  size_t index, struct rtune_share *share, struct rtune_menu *menu,
+                                  struct rtune_error *err);
 /* Decide one size. One that clearly takes longer than the budget lasts is left out aloud. A size at
  * which every candidate fails stays undecided, and is counted. TIMEOUT: the budget is used up. */
 enum rtune_status rtune_step_run(struct rtune_tuning *t, struct rtune_kind *kind, size_t index,

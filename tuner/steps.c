@@ -14,58 +14,6 @@ static const double big_us = 300; /* launches this long are tried with few candi
 /* Cold inputs of a cpu of this size and more tell of memory: they are flushed line by line. */
 static const double telling_bytes_cpu = 128 << 10;
 
-/* ---- compiling ------------------------------------------------------------------------------- */
-
-/* The menus of all sizes, as they are before the first is measured; freed by the caller. */
-static enum rtune_status gather(const struct rtune_tuning *t, const struct rtune_kind *kind,
-                                struct rtune_config **configs, size_t *count,
-                                struct rtune_error *err) {
-    enum rtune_status status = RTUNE_OK;
-    struct rtune_menu_source source = rtune_step_menus(t);
-    struct rtune_menu menu = {.configs = NULL};
-    struct rtune_config *all = NULL;
-    size_t total = 0;
-    for (size_t i = 0; i < kind->size_count; i++) {
-        TRY(rtune_menu_make(&source, kind, i, false, &menu, err));
-        struct rtune_config *grown = realloc(all, (total + menu.count) * sizeof(*grown));
-        if (grown == NULL) TRY(rtune_err_set(err, RTUNE_NO_MEMORY, "search: out of memory"));
-        all = grown;
-        memcpy(all + total, menu.configs, menu.count * sizeof(*all));
-        total += menu.count;
-        free(menu.configs);
-        menu.configs = NULL;
-    }
-    *configs = all;
-    *count = total;
-    all = NULL;
-done:
-    free(menu.configs);
-    free(all);
-    return status;
-}
-
-enum rtune_status rtune_step_compile(struct rtune_tuning *t, struct rtune_kind *kind,
-                                     struct rtune_error *err) {
-    enum rtune_status status = RTUNE_OK;
-    struct rtune_config *configs = NULL;
-    size_t count = 0;
-    if (!t->meter->info.cuda) return RTUNE_OK;
-    TRY(gather(t, kind, &configs, &count, err));
-    TRY(rtune_forge_need(t->forge, &kind->problem, configs, count, err));
-done:
-    free(configs);
-    return status;
-}
-
-size_t rtune_step_instances(const struct rtune_tuning *t, const struct rtune_kind *kind) {
-    struct rtune_config *configs = NULL;
-    size_t count = 0, found = 0;
-    if (!t->meter->info.cuda || gather(t, kind, &configs, &count, NULL) != RTUNE_OK) return 0;
-    found = rtune_forge_count(t->forge, &kind->problem, configs, count);
-    free(configs);
-    return found;
-}
-
 /* ---- candidates ------------------------------------------------------------------------------ */
 
 struct step {
@@ -121,20 +69,30 @@ done:
     return status;
 }
 
-static enum rtune_status open_step(struct rtune_tuning *t, struct step *s,
-                                   struct rtune_error *err) {
+enum rtune_status rtune_step_menu(const struct rtune_tuning *t, const struct rtune_kind *kind,
+                                  size_t index, struct rtune_share *share, struct rtune_menu *menu,
+                                  struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     struct rtune_menu_source source = rtune_step_menus(t);
     enum rtune_effort effort = t->options->effort;
+    struct rtune_cost cost = rtune_step_cost(t, kind, kind->sizes[index]);
+    bool big = effort != RTUNE_EFFORT_EXHAUSTIVE && cost.launch_us >= big_us;
+    TRY(rtune_menu_make(&source, kind, index, big, menu, err));
+    *share = rtune_effort_share(effort, menu->count, &cost, rtune_step_allowance(t, kind, index));
+    rtune_menu_limit(menu, kind, share->candidates);
+done:
+    return status;
+}
+
+static enum rtune_status open_step(struct rtune_tuning *t, struct step *s,
+                                   struct rtune_error *err) {
+    enum rtune_status status = RTUNE_OK;
     s->problem = s->kind->problem;
     s->problem.n = s->kind->sizes[s->index];
     s->cost = rtune_step_cost(t, s->kind, s->problem.n);
-    bool big = effort != RTUNE_EFFORT_EXHAUSTIVE && s->cost.launch_us >= big_us;
-    TRY(rtune_menu_make(&source, s->kind, s->index, big, &s->menu, err));
-    s->share = rtune_effort_share(effort, s->menu.count, &s->cost,
-                                  rtune_step_allowance(t, s->kind, s->index));
-    rtune_menu_limit(&s->menu, s->kind, s->share.candidates);
+    TRY(rtune_step_menu(t, s->kind, s->index, &s->share, &s->menu, err));
     TRY(make_candidates(t, s, err));
+    TRY(rtune_step_ahead_next(t, s->kind, s->index + 1, err));
 done:
     return status;
 }

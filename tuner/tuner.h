@@ -45,7 +45,7 @@ struct rtune_tune_options {
 /* What the session tells while it runs; one call at a time, from the calling thread. */
 enum rtune_tune_event_kind {
     RTUNE_EVENT_PLAN,    /* before anything is measured */
-    RTUNE_EVENT_COMPILE, /* done of total instances */
+    RTUNE_EVENT_COMPILE, /* done of total instances that a size waits for */
     RTUNE_EVENT_TRIAL,   /* one candidate measured or failed */
     RTUNE_EVENT_PROBLEM, /* one (problem, n) decided; winner is set */
     RTUNE_EVENT_WARNING, /* text */
@@ -63,8 +63,11 @@ struct rtune_tune_event {
     size_t done, total; /* steps of the whole session; COMPILE: instances of this round */
     const struct rtune_trial *trial;
     const struct rtune_winner *winner;
-    const char *outcome; /* DONE: "complete", "budget", "interrupted", "failed" */
-    size_t stored;       /* DONE: winners of this session that are in the store now */
+    const char *outcome;   /* DONE: "complete", "budget", "interrupted", "failed" */
+    size_t stored;         /* DONE: winners of this session that are in the store now */
+    bool compiles;         /* DONE: kernels were compiled for the device, if any were needed */
+    size_t compiled;       /* DONE: instances, failures included */
+    double compile_wait_s; /* DONE: while nothing was measured */
     size_t failures[RTUNE_REASON_COUNT];
 };
 typedef void (*rtune_tune_event_fn)(void *user, const struct rtune_tune_event *event);

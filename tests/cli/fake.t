@@ -67,6 +67,19 @@ $ for n in 2^10 2^16 2^20; do reduce-tune lookup --dtype f32 -n $n --json | json
 > exact 65536 65536
 > exact 1048576 1048576
 
+== compiled: how many kernels, and how long the session waited for them; nothing for a cpu
+needs fake nvrtc
+$ tune="--ops sum --dtypes f32 --sizes 2^10,2^16 --config $CASES/data/small.yaml --effort quick --budget 30s --db c.db"
+$ reduce-tune --device 0 $tune | grep '^compiled'
+$ reduce-tune --device 0 $tune --json | tail -1 > done; json-get event < done; json-get compiled compile_wait_s < done | awk '{ print ($1 > 0) ($2 > 0) }'
+$ reduce-tune --device cpu $tune --json | tail -1 > done; json-get event < done; grep -c compiled done
+> compiled   * kernels, waited * s for them
+> done
+> 11
+> done
+> 0
+? 1
+
 == served: the stored kernel reduces
 needs fake
 $ mknpy c.npy count=1024 0.5; reduce-tune reduce c.npy --json | json-get value source kernel

@@ -13,9 +13,9 @@ A .t file is a list of cases that run in order in one scratch folder:
 
 All '$' lines of a case are one sh script. In an expected line, '*' stands for any text; a line '...'
 stands for any number of lines. No '>' (or '!') line means that nothing may be printed there; no '?' line
-means exit code 0. 'needs' names a condition without which the case is skipped: nogpu, gpu, fake, root,
-user. The scratch folder is kept when a case fails; --bless writes what was printed into the file where it
-does not match.
+means exit code 0. 'needs' names a condition without which the case is skipped: nogpu, gpu, fake, nvrtc,
+root, user. The scratch folder is kept when a case fails; --bless writes what was printed into the file
+where it does not match.
 """
 import argparse
 import ctypes
@@ -89,12 +89,19 @@ def has_gpu():
     return cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
 
 
+def has_nvrtc(tool):
+    told = subprocess.run([tool, 'doctor'], capture_output=True, text=True).stdout
+    return re.search(r'^ok +nvrtc ', told, re.MULTILINE) is not None
+
+
 class Runner:
     def __init__(self, args):
         self.args = args
         self.have = {'root' if os.getuid() == 0 else 'user', 'gpu' if has_gpu() else 'nogpu'}
         if args.fake and os.path.exists(os.path.join(args.fake, 'libcuda.so.1')):
             self.have.add('fake')
+            if has_nvrtc(args.tool):
+                self.have.add('nvrtc')
 
     def environment(self, scratch, case):
         tool = os.path.dirname(os.path.abspath(self.args.tool))

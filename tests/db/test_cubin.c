@@ -43,16 +43,18 @@ static void there_and_back(void **state) {
     unsigned char image[SIZE];
     char digest[RTUNE_DIGEST_HEX], again[RTUNE_DIGEST_HEX];
     struct rtune_error err = {0};
-    struct stat info;
+    struct stat first, info;
     void *read = NULL;
     size_t size = 0;
     make_image(image);
     const char *path = put_cubin(state, digest);
     rtune_digest_hex(image, SIZE, again);
     assert_string_equal(digest, again);
+    assert_int_equal(stat(path, &first), 0);
     put_cubin(state, again); /* twice is once */
     assert_string_equal(digest, again);
     assert_int_equal(stat(path, &info), 0);
+    assert_true(info.st_ino == first.st_ino);
     assert_int_equal(info.st_mode & 0133, 0);
     assert_status(RTUNE_OK, &err,
                   rtune_cubin_read(in(state, "tune.db"), digest, &read, &size, &err));
@@ -94,6 +96,23 @@ static void no_elf(void **state) {
     snprintf(name, sizeof name, "tune.db.kernels/%s.cubin", digest);
     file_put(in(state, name), text, sizeof text);
     expect_refused(state, digest, RTUNE_STORE_DAMAGED, "ELF");
+}
+
+/* A file that would not be read is replaced. */
+static void repaired(void **state) {
+    char digest[RTUNE_DIGEST_HEX], again[RTUNE_DIGEST_HEX];
+    struct rtune_error err = {0};
+    void *read = NULL;
+    size_t size = 0;
+    const char *path = put_cubin(state, digest);
+    file_put(path, "junk", 4);
+    expect_refused(state, digest, RTUNE_STORE_DAMAGED, "impossible size");
+    put_cubin(state, again);
+    assert_string_equal(digest, again);
+    assert_status(RTUNE_OK, &err,
+                  rtune_cubin_read(in(state, "tune.db"), digest, &read, &size, &err));
+    assert_int_equal(size, SIZE);
+    free(read);
 }
 
 static void digests_that_are_paths(void **state) {
@@ -144,7 +163,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         SCRATCH(there_and_back), SCRATCH(not_what_its_name_says),
         SCRATCH(no_elf),         SCRATCH(digests_that_are_paths),
-        SCRATCH(not_trusted),
+        SCRATCH(not_trusted),    SCRATCH(repaired),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "tuner/agenda.h"
 #include "tuner/menu.h"
 #include "tuner/search.h"
+#include "tuner/session.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
@@ -83,7 +84,8 @@ static void test_bare(void **state) {
 }
 
 /* The bare session fits ten minutes on a GPU that reads 4.6 TB/s, with a fifth to spare; its cost
- * is that of the shares, of making inputs, and of compiling on 16 threads. */
+ * is that of the shares and of making inputs. Compiling on 15 threads takes less, and goes on
+ * beside it. */
 static void test_bare_fits(void **state) {
     (void)state;
     static const size_t counts[RTUNE_ROLE_COUNT] = {700, 30, 6}, instances[] = {200, 40, 10};
@@ -104,13 +106,13 @@ static void test_bare_fits(void **state) {
         }
         /* An input is filled once as sizes grow, and referred to once. */
         filling += 3 * fill_us * (double)kind->sizes[kind->size_count - 1] / 1e6;
-        compiling += 0.1 * (double)instances[kind->role] / 16;
+        compiling += 0.3 * (double)instances[kind->role] / 15;
     }
-    double total = seconds[0] + seconds[1] + seconds[2] + filling + compiling;
-    print_message("reference %.0f s, leads %.0f s, followers %.0f s, inputs %.0f s, compiling "
-                  "%.0f s, together %.0f s for %zu steps\n",
-                  seconds[0], seconds[1], seconds[2], filling, compiling, total, agenda.steps);
-    assert_true(total < 480);
+    double total = seconds[0] + seconds[1] + seconds[2] + filling;
+    print_message("reference %.0f s, leads %.0f s, followers %.0f s, inputs %.0f s, together %.0f "
+                  "s for %zu steps; compiling %.0f s\n",
+                  seconds[0], seconds[1], seconds[2], filling, total, agenda.steps, compiling);
+    assert_true(total < 480 && compiling < total / 4);
 }
 
 /* Who begins with whose configs. */
@@ -122,17 +124,20 @@ static void test_classes(void **state) {
         RTUNE_PROBLEM(RTUNE_MIN, RTUNE_I32, 0),  RTUNE_PROBLEM(RTUNE_MINMAX, RTUNE_U32, 0),
         RTUNE_PROBLEM(RTUNE_BOR, RTUNE_I32, 0),  RTUNE_PROBLEM(RTUNE_BOR, RTUNE_U32, 0),
         RTUNE_PROBLEM(RTUNE_PROD, RTUNE_F32, 0)};
-    static const size_t leads[9] = {0, 1, 1, 3, 4, 4, 6, 6, 0},
-                        twins[9] = {0, 1, 2, 3, 4, 5, 6, 6, 8};
+    /* Sum of f32, then the leads and then the followers in their order: indices of wanted. */
+    static const size_t order[9] = {1, 0, 3, 4, 6, 2, 5, 7, 8};
+    static const size_t leads[9] = {0, 1, 2, 3, 4, 1, 3, 4, 0},
+                        twins[9] = {0, 1, 2, 3, 4, 5, 6, 4, 8};
     options.problems = wanted;
     options.problem_count = 9;
-    make_agenda(); /* sum of f32, then the others in their order */
+    make_agenda();
     assert_int_equal(agenda.count, 9);
     for (size_t k = 0; k < 9; k++) {
         const struct rtune_kind *kind = &agenda.kinds[k];
         enum rtune_role role = k == 0          ? RTUNE_ROLE_REFERENCE
                                : leads[k] == k ? RTUNE_ROLE_LEAD
                                                : RTUNE_ROLE_FOLLOWER;
+        assert_true(rtune_problem_same_kind(&kind->problem, &wanted[order[k]]));
         assert_int_equal(kind->lead, leads[k]);
         assert_int_equal(kind->twin, twins[k]);
         assert_int_equal(kind->role, role);
@@ -267,16 +272,46 @@ static void test_followers(void **state) {
     struct rtune_config good[3] = {fake_config(32, 8, 4), fake_config(128, 8, 4), packed};
     for (size_t k = 0; k < 3; k++)
         decide(&agenda.kinds[1], 0, &good[k]);
-    make_menu(2, 0, false, &menu); /* default, two with one atomic, the third as it is */
+    make_menu(3, 0, false, &menu); /* default, two with one atomic, the third as it is */
     assert_int_equal(menu.count, 6);
     assert_true(rtune_config_equal(&menu.configs[2], &good[0]));
     assert_true(rtune_config_equal(&menu.configs[5], &packed));
     free(menu.configs);
-    decide(&agenda.kinds[3], 0, &good[1]);
+    decide(&agenda.kinds[2], 0, &good[1]);
     make_menu(4, 0, false, &menu);
     assert_int_equal(menu.count, 2);
     assert_true(rtune_config_equal(&menu.configs[1], &good[1]));
     free(menu.configs);
+}
+
+/* Kinds are queued for compiling as soon as all that they begin with is decided, and not before. */
+static void test_ahead(void **state) {
+    (void)state;
+    struct rtune_problem wanted[5] = {
+        RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, 0), RTUNE_PROBLEM(RTUNE_SUM, RTUNE_U32, 0),
+        RTUNE_PROBLEM(RTUNE_BAND, RTUNE_I32, 0), RTUNE_PROBLEM(RTUNE_BAND, RTUNE_U32, 0),
+        RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 0)};
+    static const uint64_t sizes[] = {4096, 8192};
+    /* Before which kind is measured (sum f32, sum i32, band i32, sum u32, band u32), which are
+     * queued. The two sums of 4 byte integers have kernels of their own, the two ands share. */
+    static const bool queued[5][5] = {{true, false, false, false, false},
+                                      {true, true, true, false, false},
+                                      {true, true, true, true, false},
+                                      {true, true, true, true, true},
+                                      {true, true, true, true, true}};
+    struct rtune_tuning t = {
+        .options = &options, .space = space, .forge = forge, .meter = &meter.base};
+    options.problems = wanted;
+    options.problem_count = 5;
+    options.sizes = sizes;
+    options.size_count = 2;
+    make_agenda();
+    t.agenda = agenda;
+    for (size_t now = 0; now < 5; now++) {
+        assert_int_equal(rtune_step_ahead(&t, now, NULL), RTUNE_OK);
+        for (size_t k = 0; k < 5; k++)
+            assert_int_equal(t.agenda.kinds[k].queued, queued[now][k]);
+    }
 }
 
 static uint32_t largest_grid(const struct rtune_menu *menu) {
@@ -345,6 +380,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_followers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_chosen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_seeds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_ahead, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,8 @@ static void on_event(void *user, const struct rtune_tune_event *event) {
         snprintf(t->stored_at, sizeof(t->stored_at), "%s",
                  event->store != NULL ? event->store : "");
         t->stored = event->stored;
+        t->compiled = event->compiled;
+        t->compile_wait_s = event->compile_wait_s;
         memcpy(t->failures, event->failures, sizeof(t->failures));
         break;
     }

@@ -12,7 +12,8 @@ struct told {
     size_t failures[RTUNE_REASON_COUNT];
     char outcome[32], last_warning[512];
     char stored_at[512]; /* "" if nothing was stored */
-    size_t stored;
+    size_t stored, compiled;
+    double compile_wait_s;
     char said[4096];      /* the warnings, as far as they fit */
     size_t trials_before; /* the first problem was decided */
     size_t stop_after;    /* trials, after which the stop flag is set; 0: never */
