@@ -13,6 +13,7 @@ const char *rtune_effort_name(enum rtune_effort effort) {
 }
 
 #define ALL ((size_t)-1)
+enum { SAMPLES_MOST = 101 };
 
 static const struct rtune_share ladder[] = {
     /* candidates, {samples of the three stages, how many go on to the second and third} */
@@ -53,6 +54,18 @@ double rtune_effort_seconds(const struct rtune_share *share, const struct rtune_
     return us / 1e6;
 }
 
+/* Where bringing the caches into their state takes longer than the launch, a launch is short, and the
+ * noise of one sample is larger than the differences between good configs: finalists get as many
+ * samples as there is time for. */
+static void add_samples(struct rtune_share *share, const struct rtune_cost *cost, double seconds) {
+    struct rtune_share more = *share;
+    while (cost->launch_us <= cost->overhead_us && isfinite(seconds)) {
+        more.rounds.samples3 = share->rounds.samples3 * 3 / 2;
+        if (more.rounds.samples3 > SAMPLES_MOST || rtune_effort_seconds(&more, cost) > seconds) break;
+        *share = more;
+    }
+}
+
 struct rtune_share rtune_effort_share(enum rtune_effort effort, size_t candidates,
                                       const struct rtune_cost *cost, double seconds) {
     struct rtune_share share = ladder[RTUNE_ARRAY_SIZE(ladder) - 1];
@@ -61,5 +74,6 @@ struct rtune_share rtune_effort_share(enum rtune_effort effort, size_t candidate
         share.candidates = rtune_min_u64(share.candidates, candidates);
         if (rtune_effort_seconds(&share, cost) <= seconds) break;
     }
+    add_samples(&share, cost, seconds);
     return share;
 }

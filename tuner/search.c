@@ -187,15 +187,6 @@ static bool slower(const struct final *f, size_t a, size_t b) {
     return d.lo > 0 && means > tie * us;
 }
 
-/* Does finalist a lose to b beyond the noise? Stricter than being slower: this keeps the default.
- */
-static bool beaten(const struct final *f, size_t a, size_t b) {
-    size_t n = f->race->stride;
-    double us = rtune_stats_summary(row(f, b), n).median;
-    double means = middle_mean(row(f, a), n) - middle_mean(row(f, b), n);
-    return rtune_stats_paired(row(f, a), row(f, b), n).lo > 0 && means > tie * us;
-}
-
 static size_t fastest(const struct final *f) {
     size_t best = SIZE_MAX;
     double best_us = 0, best_mean = 0;
@@ -212,8 +203,8 @@ static size_t fastest(const struct final *f) {
     return best;
 }
 
-/* Of those that are not slower than the fastest: the favourite, else the simplest. The default wins
- * all of it unless it is slower. */
+/* Of those that are not slower than the fastest: the default, else the favourite, else the
+ * simplest. */
 static size_t decide(const struct final *f) {
     size_t best = fastest(f), chosen = SIZE_MAX;
     if (best == SIZE_MAX) return SIZE_MAX;
@@ -231,8 +222,7 @@ static size_t decide(const struct final *f) {
             chosen = k;
     }
     for (size_t k = 0; k < f->count; k++)
-        if (f->candidates[k] == 0 && finished(f, k) && k != chosen && !beaten(f, k, chosen))
-            chosen = k;
+        if (f->candidates[k] == 0 && finished(f, k) && !slower(f, k, best)) chosen = k;
     return chosen;
 }
 
