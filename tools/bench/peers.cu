@@ -18,6 +18,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
+#include <random>
 
 using namespace bench;
 
@@ -155,6 +157,9 @@ private:
     void measure_host(const cell &c, const peer *beside);
     void measure_warm(const cell &c, const std::vector<const peer *> &beside);
     void keep(const row &r);
+    void keep_all(const cell &c, const std::vector<const peer *> &beside,
+                  const std::vector<std::vector<double>> &times, const std::string &config);
+    std::vector<size_t> next_order(size_t count);
 
     const arguments &args;
     stand on;
@@ -163,7 +168,8 @@ private:
     void *workspace[2];
     size_t workspace_bytes[2];
     char *out = nullptr, *host = nullptr;
-    rtune_launch launch = RTUNE_LAUNCH_INIT; // record of the last call
+    rtune_launch launch[2] = {RTUNE_LAUNCH_INIT, RTUNE_LAUNCH_INIT}; // records of the last calls
+    std::mt19937 random;                                             // of the same seed always
     bool inexact = false;                    // is CUB's sum of the timed data?
     int samples;
     std::vector<row> rows;
@@ -239,7 +245,7 @@ void comparison::reduce(const cell &c, slot s, bool captured) {
     rtune_args a = RTUNE_ARGS(k.in, norm ? squares : k.out);
     rtune_error err;
     a.in2 = k.in2;
-    a.launch = &launch;
+    a.launch = &launch[s];
     if (captured) { // else each of the calls would take a workspace of its own
         a.workspace = workspace[s];
         a.workspace_bytes = workspace_bytes[s];
@@ -293,6 +299,21 @@ void comparison::keep(const row &r) {
         best_rate = std::max(best_rate, double(bytes) / us);
 }
 
+// times: ours tuned, ours built-in, then each peer's.
+void comparison::keep_all(const cell &c, const std::vector<const peer *> &beside,
+                          const std::vector<std::vector<double>> &times, const std::string &config) {
+    for (size_t k = 0; k < beside.size(); k++)
+        keep({c, beside[k], quantile(times[0], 0.5), quantile(times[1], 0.5),
+              quantile(times[k + 2], beside[k] == &cub_peer ? 0.25 : 0.5), config});
+}
+
+std::vector<size_t> comparison::next_order(size_t count) {
+    std::vector<size_t> order(count);
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::shuffle(order.begin(), order.end(), random);
+    return order;
+}
+
 void comparison::measure(const cell &c) {
     std::vector<const peer *> device;
     for (const peer *p : peers_of(c)) {
@@ -309,24 +330,22 @@ void comparison::measure(const cell &c) {
         measure_device(c, device);
 }
 
+// The order of each round is another one: what always follows the same call would always meet the
+// same state of the machine, and small kernels were seen to differ by a tenth for that alone.
 void comparison::measure_device(const cell &c, const std::vector<const peer *> &beside) {
-    std::vector<double> tuned, standard;
-    std::vector<std::vector<double>> other(beside.size());
+    std::vector<stand::work> calls = {[&] { reduce(c, TUNED, false); }, [&] { reduce(c, STANDARD, false); }};
+    for (const peer *p : beside)
+        calls.push_back([this, p, &c] { p->run(call_of(c, PEER)); });
+    std::vector<std::vector<double>> times(calls.size());
     const int count = samples_of(c);
     for (int i = -2; i < count; i++) { // two rounds to prepare and warm up
-        const double d = on.once(c.cache, [&] { reduce(c, STANDARD, false); });
-        for (size_t k = 0; k < beside.size(); k++) {
-            const double o = on.once(c.cache, [&] { beside[k]->run(call_of(c, PEER)); });
-            if (i >= 0) other[k].push_back(o);
+        for (const size_t k : next_order(calls.size())) {
+            const double us = on.once(c.cache, calls[k]);
+            if (i >= 0) times[k].push_back(us);
         }
-        const double t = on.once(c.cache, [&] { reduce(c, TUNED, false); });
-        if (i < 0) continue;
-        tuned.push_back(t), standard.push_back(d);
-        if (i % 8 == 0) launches.push_back(on.empty());
+        if (i >= 0 && i % 8 == 0) launches.push_back(on.empty());
     }
-    for (size_t k = 0; k < beside.size(); k++)
-        keep({c, beside[k], quantile(tuned, 0.5), quantile(standard, 0.5),
-              quantile(other[k], beside[k] == &cub_peer ? 0.25 : 0.5), config_text(launch)});
+    keep_all(c, beside, times, config_text(launch[TUNED]));
     for (const slot s : {TUNED, STANDARD})
         to_host(c, s);
     compare(c, TUNED, STANDARD, "built-in"); // after timing as before it
@@ -349,20 +368,20 @@ void comparison::measure_host(const cell &c, const peer *beside) {
     compare(c, TUNED, STANDARD, "built-in");
     compare(c, TUNED, PEER, beside->name);
     keep({c, beside, quantile(tuned, 0.5), quantile(standard, 0.5), quantile(other, 0.5),
-          config_text(launch)});
+          config_text(launch[TUNED])});
 }
 
 void comparison::measure_warm(const cell &c, const std::vector<const peer *> &beside) {
     const int count = std::max(9, samples_of(c) / 2);
     std::vector<cudaGraphExec_t> graphs;
-    graphs.push_back(on.capture([&] { reduce(c, STANDARD, true); }));
     graphs.push_back(on.capture([&] { reduce(c, TUNED, true); }));
-    const std::string config = config_text(launch);
+    const std::string config = config_text(launch[TUNED]);
+    graphs.push_back(on.capture([&] { reduce(c, STANDARD, true); }));
     for (const peer *p : beside)
         graphs.push_back(on.capture([&] { p->run(call_of(c, PEER)); }));
     std::vector<std::vector<double>> times(graphs.size());
     for (int i = -1; i < count; i++) {
-        for (size_t k = 0; k < graphs.size(); k++) {
+        for (const size_t k : next_order(graphs.size())) {
             const double t = on.warm(graphs[k]);
             if (i >= 0) times[k].push_back(t);
         }
@@ -371,9 +390,7 @@ void comparison::measure_warm(const cell &c, const std::vector<const peer *> &be
         to_host(c, s);
     compare(c, TUNED, STANDARD, "built-in");
     if (!inexact) compare(c, TUNED, PEER, beside.back()->name);
-    for (size_t k = 0; k < beside.size(); k++)
-        keep({c, beside[k], quantile(times[1], 0.5), quantile(times[0], 0.5),
-              quantile(times[k + 2], beside[k] == &cub_peer ? 0.25 : 0.5), config});
+    keep_all(c, beside, times, config);
     for (cudaGraphExec_t g : graphs)
         CUDA(cudaGraphExecDestroy(g));
 }

@@ -12,6 +12,7 @@ import ctypes
 import gc
 import importlib
 import os
+import random
 import statistics
 import sys
 import time
@@ -192,6 +193,7 @@ class Bench:
     def __init__(self, options, torch, peers, stand, ours):
         self.options, self.torch, self.peers, self.stand, self.ours = options, torch, peers, stand, ours
         self.rows, self.launches, self.best_rate = [], [], 0.0
+        self.random = random.Random(1)
 
     def samples(self, size):
         count = self.options.samples
@@ -217,18 +219,18 @@ class Bench:
         size = n * SIZES[dtype] * (2 if op == 'dot' else 1)
         a, b, x = [], [], self.peers_array(dtype, n)
         for i in range(-2, self.samples(size)):
-            d, _ = once(standard)
+            calls = [(tuned, a, None), (standard, b, None)] + [(call, times, peer) for peer, call, times in theirs]
+            self.random.shuffle(calls)  # what always follows the same call always meets the same state
             results = []
-            for peer, call, times in theirs:
+            for call, times, peer in calls:
                 us, result = once(call)
-                results.append((peer, result))
+                if peer:
+                    results.append((peer, result))
                 if i >= 0:
                     times.append(us)
-            t, _ = once(tuned)
             if i == -2:
+                tuned()
                 self.compare(op, dtype, x, results)
-            if i >= 0:
-                a.append(t), b.append(d)
             if i % 5 == 0:
                 self.launches.append(once(empty)[0])
         config = self.ours.library.config_text(launch.config) + (' + root' if op == 'sumsq' else '')
