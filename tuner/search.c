@@ -9,10 +9,13 @@
 #include <string.h>
 
 static const double ratio1 = 1.08, ratio2 = 1.04;
-/* Medians closer than this are taken as equal when it is decided who goes on and who wins. */
-static const double bin = 0.01;
-/* A paired difference below this part of the time is a tie however narrow its interval is. */
-static const double tie = 0.003;
+/* Medians closer than this are taken as equal when it is decided who goes on and who wins: a little
+ * more than a tick of the events of a GPU, but a part of the time between two bounds. */
+static const double bin_us = 0.05, bin_least = 0.001, bin_most = 0.01;
+/* A paired difference below this part of that is a tie however narrow its interval is. */
+static const double tie = 0.3;
+
+static double bin_of(double us) { return fmin(fmax(bin_us / us, bin_least), bin_most) * us; }
 
 struct race {
     struct rtune_meter *meter;
@@ -62,7 +65,7 @@ static int compare_ranked(const void *a, const void *b) {
     return compare_u64(x->candidate, y->candidate);
 }
 
-/* Rank for going on: bins of a hundredth of the best, and the simpler config within a bin. */
+/* Rank for going on: bins, and the simpler config within a bin. */
 struct standing {
     size_t rank; /* index in the ranking */
     uint64_t bin;
@@ -92,7 +95,7 @@ static enum rtune_status choose(const struct race *race, uint32_t stage, double 
         if (always(race, r->candidate)) {
             chosen[taken++] = k;
         } else if (r->us <= best * ratio) {
-            list[n++] = (struct standing){k, (uint64_t)((r->us / best - 1) / bin),
+            list[n++] = (struct standing){k, (uint64_t)((r->us - best) / bin_of(best)),
                                           &race->candidates[r->candidate].config};
         }
     }
@@ -183,8 +186,9 @@ static bool slower(const struct final *f, size_t a, size_t b) {
     struct rtune_summary d = rtune_stats_paired(row(f, a), row(f, b), n);
     double us = rtune_stats_summary(row(f, b), n).median;
     double means = middle_mean(row(f, a), n) - middle_mean(row(f, b), n);
-    if (d.median > bin * us) return d.lo > 0 || means > bin * us;
-    return d.lo > 0 && means > tie * us;
+    double bin = bin_of(us);
+    if (d.median > bin) return d.lo > 0 || means > bin;
+    return d.lo > 0 && means > tie * bin;
 }
 
 static size_t fastest(const struct final *f) {
