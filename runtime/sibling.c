@@ -11,6 +11,13 @@
  */
 #include "runtime/lookup.h"
 
+#include "base/num.h"
+
+/* Bytes that are read for an element. */
+static size_t element_bytes(const struct rtune_problem *problem) {
+    return rtune_dtype_size(problem->dtype) * (problem->op == RTUNE_DOT ? 2 : 1);
+}
+
 /* Append a kind in canonical form, unless it is the problem's own or there already. */
 static void add(const struct rtune_problem *problem, const struct rtune_problem *kind,
                 struct rtune_problem list[RTUNE_SIBLINGS], size_t *count) {
@@ -37,7 +44,7 @@ static void add_rules(const struct rtune_problem *problem, const struct rtune_pr
 
 size_t rtune_siblings(const struct rtune_problem *problem,
                       struct rtune_problem list[RTUNE_SIBLINGS]) {
-    const size_t size = rtune_dtype_size(problem->dtype);
+    const size_t size = rtune_dtype_size(problem->dtype), bytes = element_bytes(problem);
     struct rtune_problem kind = *problem;
     size_t count = 0;
     add_rules(problem, &kind, list, &count);
@@ -52,7 +59,7 @@ size_t rtune_siblings(const struct rtune_problem *problem,
     kind.dtype = RTUNE_F32;
     kind.acc = RTUNE_WIDE;
     kind.nan_rule = RTUNE_NAN_PROPAGATE;
-    kind.n = problem->n / sizeof(float) * size + problem->n % sizeof(float) * size / sizeof(float);
+    kind.n = problem->n / sizeof(float) * bytes + problem->n % sizeof(float) * bytes / sizeof(float);
     add(problem, &kind, list, &count);
     return count;
 }
@@ -60,8 +67,9 @@ size_t rtune_siblings(const struct rtune_problem *problem,
 bool rtune_sibling_config(const struct rtune_problem *problem, const struct rtune_problem *sibling,
                           struct rtune_config *config) {
     struct rtune_config own = *config;
-    const uint64_t bytes = (uint64_t)own.items * rtune_dtype_size(sibling->dtype);
-    own.items = (uint32_t)(bytes / rtune_dtype_size(problem->dtype));
+    const uint64_t least = RTUNE_VECTOR_BYTES / rtune_dtype_size(problem->dtype);
+    const uint64_t bytes = (uint64_t)own.items * element_bytes(sibling); /* in flight */
+    own.items = (uint32_t)rtune_max_u64(bytes / element_bytes(problem), least);
     const bool other_op = sibling->op != problem->op && own.finish != RTUNE_FINISH_ONE;
     if (other_op || rtune_instance_check(problem, &own, NULL) != RTUNE_OK) {
         if (own.finish != RTUNE_FINISH_ONE) own.finish = RTUNE_FINISH_SLOTS;

@@ -101,13 +101,16 @@ static void test_config(void **state) {
         {RTUNE_MAX, RTUNE_I32, "items=8,finish=cluster,extra=4", "items=8,finish=slots"},
         {RTUNE_ARGMIN, RTUNE_F32, "block=128,variant=bulk,extra=4", "block=128,finish=slots"},
         {RTUNE_SUM, RTUNE_F16, "items=16,finish=last", "items=32,finish=last"},
+        {RTUNE_DOT, RTUNE_F32, "items=16,finish=last", "items=8,finish=slots"}, /* two inputs */
+        {RTUNE_DOT, RTUNE_F64, "items=4,finish=slots", "items=2,finish=slots"}, /* a vector of each */
         {RTUNE_SUM, RTUNE_I32, "items=16,finish=dependent", "items=16,finish=dependent"},
         {RTUNE_SUM, RTUNE_I32, "items=16,finish=atomic", "items=16,finish=slots"},
     };
     for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
         const struct rtune_problem tuned = problem(RTUNE_SUM, RTUNE_F32, 4096);
-        const struct rtune_problem asked =
-            problem(known[k].op, known[k].dtype, 4096 * 4 / rtune_dtype_size(known[k].dtype));
+        const size_t inputs = known[k].op == RTUNE_DOT ? 2 : 1;
+        const struct rtune_problem asked = problem(
+            known[k].op, known[k].dtype, 4096 * 4 / inputs / rtune_dtype_size(known[k].dtype));
         rtune *rt = open_with(&tuned, &known[k].tuned, 1);
         check_served(rt, &asked, RTUNE_FROM_SIBLING, known[k].expected, "tuned at n=4096");
         assert_false(served(rt, &asked).fell_back);
@@ -147,7 +150,8 @@ static void test_list(void **state) {
         if (is_it) continue; /* there it may come earlier */
         assert_true(count > 0);
         assert_int_equal(list[count - 1].op, RTUNE_SUM);
-        assert_int_equal(list[count - 1].n, 1000 * rtune_dtype_size(p.dtype) / 4);
+        const size_t inputs = p.op == RTUNE_DOT ? 2 : 1;
+        assert_int_equal(list[count - 1].n, 1000 * inputs * rtune_dtype_size(p.dtype) / 4);
     }
 }
 
