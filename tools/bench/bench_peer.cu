@@ -115,6 +115,7 @@ struct cublas_functions {
     decltype(&cublasNrm2Ex_64) nrm2_ex;
 };
 static cublas_functions blas;
+static bool half_asum, half_dot, half_nrm2; // are there?
 
 static void check_cublas(cublasStatus_t s, const char *what) {
     if (s != CUBLAS_STATUS_SUCCESS) die("cuBLAS: %s: status %d", what, int(s));
@@ -124,6 +125,16 @@ template <class F> static bool find(void *library, const char *name, F &f) {
     f = reinterpret_cast<F>(dlsym(library, name));
     if (!f) std::fprintf(stderr, "bench: cuBLAS has no %s\n", name);
     return f != nullptr;
+}
+
+static cublasStatus_t cublas_half(const call &c) {
+    const auto n = int64_t(c.n);
+    const cudaDataType in = CUDA_R_16F, inside = CUDA_R_32F;
+    if (c.what.op == RTUNE_ASUM)
+        return blas.asum_ex(blas.handle, n, c.in, in, 1, c.out, in, inside);
+    if (c.what.op == RTUNE_DOT)
+        return blas.dot_ex(blas.handle, n, c.in, in, 1, c.in2, in, 1, c.out, in, inside);
+    return blas.nrm2_ex(blas.handle, n, c.in, in, 1, c.out, in, inside);
 }
 
 bool cublas_open(cudaStream_t stream) {
@@ -149,6 +160,16 @@ bool cublas_open(cudaStream_t stream) {
     check_cublas(create(&blas.handle), "cublasCreate");
     check_cublas(set_stream(blas.handle, stream), "cublasSetStream");
     check_cublas(set_mode(blas.handle, CUBLAS_POINTER_MODE_DEVICE), "cublasSetPointerMode");
+    void *few;
+    CUDA(cudaMalloc(&few, 256));
+    call c = {{RTUNE_ASUM, RTUNE_F16, RTUNE_NATIVE, RTUNE_PLAIN}, 8, few, few, few, stream};
+    const auto works = [&c](rtune_op op) {
+        c.what.op = op;
+        return cublas_half(c) == CUBLAS_STATUS_SUCCESS;
+    };
+    half_asum = works(RTUNE_ASUM), half_dot = works(RTUNE_DOT), half_nrm2 = works(RTUNE_SUMSQ);
+    CUDA(cudaStreamSynchronize(stream));
+    CUDA(cudaFree(few));
     return true;
 }
 
@@ -156,22 +177,10 @@ bool cublas_open(cudaStream_t stream) {
 static bool cublas_has(const kind &what) {
     if (!blas.handle || what.mode != RTUNE_PLAIN) return false;
     const bool wide = what.acc == RTUNE_WIDE;
-    if (what.op == RTUNE_SUMSQ)
-        return wide &&
-               (what.dtype == RTUNE_F16 || what.dtype == RTUNE_F32 || what.dtype == RTUNE_F64);
-    if (what.op != RTUNE_ASUM && what.op != RTUNE_DOT) return false;
-    return what.dtype == RTUNE_F16 ? !wide
-                                   : wide && (what.dtype == RTUNE_F32 || what.dtype == RTUNE_F64);
-}
-
-static cublasStatus_t cublas_half(const call &c) {
-    const auto n = int64_t(c.n);
-    const cudaDataType in = CUDA_R_16F, inside = CUDA_R_32F;
-    if (c.what.op == RTUNE_ASUM)
-        return blas.asum_ex(blas.handle, n, c.in, in, 1, c.out, in, inside);
-    if (c.what.op == RTUNE_DOT)
-        return blas.dot_ex(blas.handle, n, c.in, in, 1, c.in2, in, 1, c.out, in, inside);
-    return blas.nrm2_ex(blas.handle, n, c.in, in, 1, c.out, in, inside);
+    if (what.op != RTUNE_ASUM && what.op != RTUNE_DOT && what.op != RTUNE_SUMSQ) return false;
+    if (what.dtype != RTUNE_F16) return wide && (what.dtype == RTUNE_F32 || what.dtype == RTUNE_F64);
+    if (what.op == RTUNE_SUMSQ) return wide && half_nrm2;
+    return !wide && (what.op == RTUNE_ASUM ? half_asum : half_dot);
 }
 
 template <class T, class Asum, class Dot, class Nrm2>

@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
+#include <random>
 
 using namespace bench;
 
@@ -191,8 +193,12 @@ void study::measure(const kind &what, uint64_t n) {
         served.push_back(&c);
     }
     std::vector<std::vector<double>> times(served.size());
-    for (int i = -1; i < samples; i++) { // one sample of each in a round
-        for (size_t k = 0; k < served.size(); k++) {
+    std::vector<size_t> order(served.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::mt19937 random;                 // of the same seed always
+    for (int i = -1; i < samples; i++) { // one sample of each in a round, in another order
+        std::shuffle(order.begin(), order.end(), random);
+        for (const size_t k : order) {
             const double us =
                 on.once(RTUNE_COLD, [&] { (void)reduce(*served[k], what, n, launch); });
             if (i >= 0) times[k].push_back(us);
