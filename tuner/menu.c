@@ -16,7 +16,8 @@ enum {
     AROUND = 2,      /* of the reference, whose neighbours the lead of a class tries too */
     NEIGHBOURS = 4,
     VALUES_MAX = 64, /* of one axis: as many as a space has */
-    MOST_SEEDED = 2 + 2 * LEAD_KEEP + NEAR_KEEP + AROUND * NEIGHBOURS,
+    POWERS = 4,    /* shapes that suit the mode reproducible */
+    MOST_SEEDED = 2 + POWERS + 2 * LEAD_KEEP + NEAR_KEEP + AROUND * NEIGHBOURS,
     MANY = 4 /* values of an axis that the quick effort still tries all */
 };
 /* So much slower than the best at the size before, and it will not be the best at this one. */
@@ -213,6 +214,27 @@ static void add_neighbours(const struct filling *f, const struct rtune_config *c
         add(f, &near[k]);
 }
 
+/* A tree of leaves is dealt out to a power of two of blocks; as many as are resident at once, with loads
+ * enough in flight, leave none waiting for others. */
+static void add_powers(const struct filling *f) {
+    static const struct {
+        uint32_t block, vectors, per_sm;
+    } shapes[POWERS] = {{1024, 4, 1}, {512, 8, 2}, {512, 4, 4}, {512, 2, 4}};
+    const uint32_t units = f->source->meter->info.identity.sm_count;
+    if (f->problem.mode != RTUNE_REPRODUCIBLE || !f->source->meter->info.cuda) return;
+    for (size_t k = 0; k < POWERS; k++) {
+        struct rtune_config config = rtune_config_default(&f->problem, true);
+        uint32_t grid = 1;
+        while (2 * grid <= units * shapes[k].per_sm)
+            grid *= 2;
+        config.block = shapes[k].block;
+        config.items = shapes[k].vectors * RTUNE_VECTOR_BYTES /
+                       (uint32_t)rtune_dtype_size(f->problem.dtype);
+        config.grid = (struct rtune_grid){RTUNE_GRID_BLOCKS, grid};
+        if (f->problem.n / config.items / config.block >= grid) add(f, &config);
+    }
+}
+
 static void add_seeds(const struct filling *f) {
     const struct rtune_agenda *agenda = f->source->agenda;
     const struct rtune_kind *kind = f->kind, *self = kind;
@@ -226,6 +248,7 @@ static void add_seeds(const struct filling *f) {
     if (twin != NULL) return; /* the same kernels on as many bytes: there is nothing to find out */
     for (size_t k = 0; lead != NULL && k < lead->seed_count && k < FOLLOW_KEEP; k++)
         add_seed(f, &lead->seeds[k]);
+    add_powers(f);
     if (lead == NULL) add_references(f);
     if (lead != NULL) return;
     const size_t front = f->menu->favourite > 0 ? 2 : 1, seeds = f->menu->count;

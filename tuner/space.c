@@ -212,6 +212,7 @@ static const struct limit {
     {"bytes_per_block", LIMIT_SIZE, AT(bytes_per_block), true},
     {"idle_blocks", LIMIT_BOOL, AT(idle_blocks), true},
     {"one_block_finish", LIMIT_BOOL, AT(one_block_finish), true},
+    {"warm_plain", LIMIT_BOOL, AT(warm_plain), true},
     {"in_flight", LIMIT_FLIGHT, AT(flight), false},
 #undef AT
 };

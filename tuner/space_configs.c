@@ -102,6 +102,8 @@ static bool worth(const struct target *t, const struct rtune_config *config, uin
     const struct rtune_space_limits *l = t->limits;
     const char *why;
     if (!exists(t, config)) return false;
+    if (l->warm_plain && t->problem->cache == RTUNE_WARM && config->load != RTUNE_LOAD_PLAIN)
+        return false;
     uint32_t resident = estimate_resident(t, config);
     if (resident == 0) return false;
     uint64_t n = t->problem->n, wave = (uint64_t)t->units * resident;

@@ -49,6 +49,7 @@ struct rtune_space_limits {
     uint64_t bytes_per_block;
     bool idle_blocks; /* allowed */
     bool one_block_finish;
+    bool warm_plain; /* no load but plain ones of an input that is in the cache */
     struct rtune_space_flight flight[RTUNE_SPACE_FLIGHTS]; /* ascending in from */
     size_t flights;
 };

@@ -238,6 +238,39 @@ static void test_seeds(void **state) {
     free(menu.configs);
 }
 
+/* The mode reproducible is also tried on powers of two of blocks that fill the device, if it has as
+ * many tiles. */
+static void test_powers(void **state) {
+    (void)state;
+    struct rtune_problem wanted[2] = {RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 0),
+                                      RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F64, 0)};
+    static const uint64_t sizes[] = {1 << 20, UINT64_C(1) << 30};
+    static const uint32_t expected[4][3] = {
+        {1024, 8, 128}, {512, 16, 256}, {512, 8, 512}, {512, 4, 512}};
+    struct rtune_menu menu;
+    wanted[1].mode = RTUNE_REPRODUCIBLE;
+    options.problems = wanted;
+    options.problem_count = 2;
+    options.sizes = sizes;
+    options.size_count = 2;
+    make_agenda();
+    meter.base.info.identity.sm_count = 132;
+    make_menu(1, 0, false, &menu); /* 256 or 512 blocks would have no tile */
+    assert_int_equal(menu.configs[1].grid.value, 128);
+    for (size_t k = 1; k < menu.count; k++)
+        assert_true(menu.configs[k].grid.value <= 128);
+    free(menu.configs);
+    make_menu(1, 1, false, &menu);
+    assert_true(menu.count > 5); /* and their neighbours */
+    for (size_t k = 0; k < 4; k++) {
+        assert_int_equal(menu.configs[1 + k].block, expected[k][0]);
+        assert_int_equal(menu.configs[1 + k].items, expected[k][1]);
+        assert_int_equal(menu.configs[1 + k].grid.kind, RTUNE_GRID_BLOCKS);
+        assert_int_equal(menu.configs[1 + k].grid.value, expected[k][2]);
+    }
+    free(menu.configs);
+}
+
 /* Integers may do with one atomic what floats do with slots, while the sum of n fits beside the
  * count; a follower begins with its lead's best, and a twin with its twin's winner alone. */
 static void test_followers(void **state) {
@@ -378,6 +411,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_bare_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_classes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_followers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_powers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_chosen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_seeds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ahead, set_up, tear_down),

@@ -128,6 +128,32 @@ static void test_constraints(void **state) {
     check_configs(text, &GPU, RTUNE_F32, 1, "64/4/1/one 64/4/1/one 128/4/1/one ");
 }
 
+/* What is in the cache is only read by plain loads, if the space says so. */
+static void test_warm(void **state) {
+    (void)state;
+    for (int warm = 0; warm < 2; warm++) {
+        for (int plain = 0; plain < 2; plain++) {
+            char text[1024];
+            struct rtune_problem problem = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 100000);
+            struct rtune_config *configs = NULL;
+            size_t count = 0, others = 0;
+            strcpy(text, SMALL);
+            replace(text, "load: [plain]", "load: [plain, noallocate]");
+            replace(text, "idle_blocks: false", plain ? "warm_plain: true" : "warm_plain: false");
+            if (warm) problem.cache = RTUNE_WARM;
+            rtune_space *space = parse(text);
+            assert_int_equal(rtune_space_configs(space, &GPU, &problem, &configs, &count, NULL),
+                             RTUNE_OK);
+            for (size_t k = 0; k < count; k++)
+                others += configs[k].load != RTUNE_LOAD_PLAIN;
+            assert_int_equal(others > 0, !(warm && plain));
+            assert_true(count > 1);
+            free(configs);
+            rtune_space_free(space);
+        }
+    }
+}
+
 /* Only what a kernel can be, and only where it is served. */
 static void test_finishes(void **state) {
     (void)state;
@@ -341,7 +367,8 @@ int main(void) {
         cmocka_unit_test(test_small),        cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_builtin_once), cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_refused),      cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_default_text), cmocka_unit_test(test_finishes),
+        cmocka_unit_test(test_default_text), cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_finishes),
         cmocka_unit_test(test_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
