@@ -167,6 +167,16 @@ class Report(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn('NONE torch pooled', text)
 
+    def test_later_parts_replace(self):
+        later = [dict(r, run='again', config='block=7') for r in self.rows
+                 if r['run'] == 'sum' and r['cache'] == 'warm' and r['n'] == 1 << 12]
+        code, _ = self.run_report(self.part(self.rows), self.part(later, 'later.txt'))
+        self.assertEqual(code, 0)
+        rows = results_io.read(self.path / 'h200-peers.csv')[1]['h200-peers.csv']
+        self.assertEqual(len(rows), sum(1 for r in self.rows if r['peer']))
+        self.assertEqual(sorted((r['op'], r['dtype'], r['acc']) for r in rows if r['config'] == 'block=7'),
+                         sorted((r['op'], r['dtype'], r['acc']) for r in later))
+
     def test_bad_files(self):
         for lines in (['sum,f32,1'], ['sum' + ',1' * 13],
                       [HEAD.format('x'), 'x,sum,f99,wide,plain,64,0,cold,1,1,cub,1,1,c'],

@@ -4,8 +4,8 @@
 
 usage: report.py FOLDER [PART...]
 
-Writes FOLDER/h200-peers.csv, h200-modes.csv and h200-finishes.csv from the parts; without parts, reads the
-files that are there. Prints a table of ratios and a line for every goal: PASS, FAIL, or NONE where no row
+Writes FOLDER/h200-peers.csv, h200-modes.csv and h200-finishes.csv from the parts, of which a later one
+replaces what earlier ones have of the same cell; without parts, reads the files that are there. Prints a table of ratios and a line for every goal: PASS, FAIL, or NONE where no row
 answers it. Fails if a goal fails.
 """
 import math
@@ -23,6 +23,7 @@ TORCH_CELLS = {'sum': 'i8 i32 f16 bf16 f32 f64', 'max': 'i8 i32 f16 bf16 f32 f64
 FLOORS = {('f32', 'wide'): {16: 1.80, 20: 1.66, 22: 1.41, 24: 1.16},
           ('i32', 'native'): {16: 1.62, 20: 1.52, 22: 1.32, 24: 1.13}}
 LEAST_CELL, LARGE = 0.97, 8 << 30
+CELL = ('op', 'dtype', 'acc', 'mode', 'n', 'offset', 'cache', 'peer', 'finish')
 
 
 def near(row):
@@ -266,13 +267,15 @@ def print_finishes(rows):
 
 
 def gather(paths):
-    heads, rows = [], {name: Rows() for name in FILES}
+    """Of a cell that several parts have, the row of the last one."""
+    heads, cells = [], {name: {} for name in FILES}
     for path in paths:
         more_heads, more = read(path)
         heads += more_heads
         for name in FILES:
-            rows[name] += more[name]
-    return heads, rows
+            for row in more[name]:
+                cells[name][tuple(row.get(key) for key in CELL)] = row
+    return heads, {name: Rows(cells[name].values()) for name in FILES}
 
 
 def main():
