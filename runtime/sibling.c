@@ -7,11 +7,22 @@
  *   1. the same op and dtype with another acc or NaN rule;
  *   2. the same op of another dtype of the same size;
  *   3. the same op in mode plain;
- *   4. the plain sum of f32 of as many bytes.
+ *   4. the op that does about as much with an element, in mode plain, of the same dtype;
+ *   5. the plain sum of f32 of as many bytes.
  */
 #include "runtime/lookup.h"
 
 #include "base/num.h"
+
+/* The op whose kernels are most like an op's; of one that has none, itself. */
+static const enum rtune_op nearest[RTUNE_OP_COUNT] = {
+    [RTUNE_SUM] = RTUNE_SUM,       [RTUNE_SUMSQ] = RTUNE_SUM,     [RTUNE_ASUM] = RTUNE_SUM,
+    [RTUNE_DOT] = RTUNE_SUM,       [RTUNE_PROD] = RTUNE_SUM,      [RTUNE_MIN] = RTUNE_MAX,
+    [RTUNE_MAX] = RTUNE_MIN,       [RTUNE_MINMAX] = RTUNE_MAX,    [RTUNE_ARGMIN] = RTUNE_ARGMAX,
+    [RTUNE_ARGMAX] = RTUNE_ARGMIN, [RTUNE_ANY] = RTUNE_ALL,       [RTUNE_ALL] = RTUNE_ANY,
+    [RTUNE_BAND] = RTUNE_BOR,      [RTUNE_BOR] = RTUNE_BAND,      [RTUNE_BXOR] = RTUNE_BOR,
+    [RTUNE_COUNT_NONZERO] = RTUNE_SUM,
+};
 
 /* Bytes that are read for an element. */
 static size_t element_bytes(const struct rtune_problem *problem) {
@@ -55,6 +66,9 @@ size_t rtune_siblings(const struct rtune_problem *problem,
     kind = *problem;
     kind.mode = RTUNE_PLAIN;
     add_rules(problem, &kind, list, &count);
+    kind.op = nearest[problem->op];
+    kind.n = problem->n * (bytes / size); /* of a pair, both */
+    if (kind.op != problem->op) add_rules(problem, &kind, list, &count);
     kind.op = RTUNE_SUM;
     kind.dtype = RTUNE_F32;
     kind.acc = RTUNE_WIDE;

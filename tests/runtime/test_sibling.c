@@ -67,20 +67,22 @@ static void test_each(void **state) {
 /* Each is better than those behind it, and rows of its own are better than all. */
 static void test_order(void **state) {
     (void)state;
-    struct rtune_problem kinds[5];
-    static const char *const configs[] = {"block=32", "block=64", "block=96", "block=128",
-                                          "block=160"};
+    enum { KINDS = 6 };
+    struct rtune_problem kinds[KINDS];
+    static const char *const configs[KINDS] = {"block=32",  "block=64",  "block=96",
+                                               "block=128", "block=160", "block=192"};
     const struct rtune_problem asked = problem(RTUNE_MAX, RTUNE_F16, 4096);
-    for (size_t k = 0; k < 5; k++)
+    for (size_t k = 0; k < KINDS; k++)
         kinds[k] = asked;
     kinds[1].nan_rule = RTUNE_NAN_IGNORE;
     kinds[2].dtype = RTUNE_BF16;
     kinds[3].dtype = RTUNE_I16;
-    kinds[4] = problem(RTUNE_SUM, RTUNE_F32, 2048);
-    for (size_t best = 0; best < 5; best++) {
+    kinds[4].op = RTUNE_MIN;
+    kinds[5] = problem(RTUNE_SUM, RTUNE_F32, 2048);
+    for (size_t best = 0; best < KINDS; best++) {
         /* of i16 and bf16 the one that comes first among the dtypes */
         const size_t expected = best == 2 ? 3 : best;
-        rtune *rt = open_with(&kinds[best], &configs[best], 5 - best);
+        rtune *rt = open_with(&kinds[best], &configs[best], KINDS - best);
         const struct rtune_launch l = served(rt, &asked);
         assert_int_equal(l.source, best == 0 ? RTUNE_FROM_EXACT : RTUNE_FROM_SIBLING);
         assert_int_equal(l.config.block, 32 * (expected + 1));
@@ -116,6 +118,21 @@ static void test_config(void **state) {
         assert_false(served(rt, &asked).fell_back);
         rtune_close(rt);
     }
+}
+
+/* A dot product is like a sum of as many bytes, of its own dtype before f32. */
+static void test_pair(void **state) {
+    (void)state;
+    const struct rtune_problem kinds[] = {problem(RTUNE_SUM, RTUNE_F64, 2000),
+                                          problem(RTUNE_SUM, RTUNE_F32, 4000)};
+    static const char *const configs[] = {"block=64,items=8", "block=96,items=8"};
+    const struct rtune_problem asked = problem(RTUNE_DOT, RTUNE_F64, 1000);
+    rtune *rt = open_with(kinds, configs, 2);
+    check_served(rt, &asked, RTUNE_FROM_SIBLING, "block=64,items=4", "tuned at n=2000");
+    rtune_close(rt);
+    rt = open_with(kinds + 1, configs + 1, 1);
+    check_served(rt, &asked, RTUNE_FROM_SIBLING, "block=96,items=2", "tuned at n=4000");
+    rtune_close(rt);
 }
 
 /* A sibling's rows of another device are none. */
@@ -159,6 +176,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each),         cmocka_unit_test(test_order),
         cmocka_unit_test(test_config),       cmocka_unit_test(test_list),
+        cmocka_unit_test(test_pair),
         cmocka_unit_test(test_other_device),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
