@@ -177,6 +177,16 @@ class Report(unittest.TestCase):
         self.assertEqual(sorted((r['op'], r['dtype'], r['acc']) for r in rows if r['config'] == 'block=7'),
                          sorted((r['op'], r['dtype'], r['acc']) for r in later))
 
+    def test_two_runs_of_modes(self):
+        modes = [r for r in self.rows if r['run'] == 'modes']
+        part = self.part(modes)
+        code, _ = self.run_report(part, f'other={part}')
+        self.assertEqual(code, 0)
+        heads, rows = results_io.read(self.path / 'h200-modes.csv')
+        self.assertEqual(len(heads), 2)
+        self.assertEqual([r['run'] for r in rows['h200-modes.csv']],
+                         ['modes'] * len(modes) + ['other'] * len(modes))
+
     def test_bad_files(self):
         for lines in (['sum,f32,1'], ['sum' + ',1' * 13],
                       [HEAD.format('x'), 'x,sum,f99,wide,plain,64,0,cold,1,1,cub,1,1,c'],

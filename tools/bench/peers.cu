@@ -292,8 +292,14 @@ void comparison::verify(const cell &c) {
 // ---- times ------------------------------------------------------------------------------------
 
 void comparison::keep(const row &r) {
-    rows.push_back(r);
     const uint64_t bytes = bytes_of(r.at);
+    // cuBLAS 13 returns at once from norms of 2^31 halves and more.
+    if (r.at.cache == RTUNE_COLD && double(bytes) > 2 * best_rate * r.other) {
+        std::fprintf(stderr, "%s n=%llu: %s takes %.3f us, which no memory allows: left out\n",
+                     name_of(r.at.what).c_str(), (unsigned long long)r.at.n, r.beside->name, r.other);
+        return;
+    }
+    rows.push_back(r);
     if (r.at.cache != RTUNE_COLD || r.beside->host || bytes < uint64_t(1) << 28) return;
     for (const double us : {r.tuned, r.standard, r.other})
         best_rate = std::max(best_rate, double(bytes) / us);

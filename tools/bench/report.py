@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Merge what the GPU benches printed into result files, and say which goals the figures meet.
 
-usage: report.py FOLDER [PART...]
+usage: report.py FOLDER [[RUN=]PART...]
 
 Writes FOLDER/h200-peers.csv, h200-modes.csv and h200-finishes.csv from the parts, of which a later one
-replaces what earlier ones have of the same cell; without parts, reads the files that are there. Prints a table of ratios and a line for every goal: PASS, FAIL, or NONE where no row
+replaces what earlier ones have of the same cell beside a peer; without parts, reads the files that are
+there. A part may be given as RUN=PART: then that is the name of its run, where two have the same. Prints a table of ratios and a line for every goal: PASS, FAIL, or NONE where no row
 answers it. Fails if a goal fails.
 """
 import math
@@ -270,11 +271,13 @@ def gather(paths):
     """Of a cell that several parts have, the row of the last one."""
     heads, cells = [], {name: {} for name in FILES}
     for path in paths:
-        more_heads, more = read(path)
+        name, _, path = str(path).rpartition('=')
+        more_heads, more = read(path, name)
         heads += more_heads
         for name in FILES:
+            cell = CELL if name == 'h200-peers.csv' else (*CELL, 'run')
             for row in more[name]:
-                cells[name][tuple(row.get(key) for key in CELL)] = row
+                cells[name][tuple(row.get(key) for key in cell)] = row
     return heads, {name: Rows(cells[name].values()) for name in FILES}
 
 

@@ -51,19 +51,21 @@ def columns_for(count, where):
     raise BadFile(f'{where}: {count} columns')
 
 
-def read(path):
-    """Comment lines, and rows by the file they belong to; path is a part or a finished file."""
+def read(path, run=''):
+    """Comment lines, and rows by the file they belong to; path is a part or a finished file. A run, if given,
+    is the name of the only one that a part has."""
     heads, rows = [], {name: [] for name in FILES}
     with open(path, encoding='utf-8') as file:
         for number, line in enumerate(file, 1):
             line, where = line.rstrip('\n'), f'{path}:{number}'
             if line.startswith('#'):
-                heads.append(line)
+                heads.append(re.sub(r'(?<= run=)\S+', run, line) if run else line)
                 continue
             fields = line.split(',')
             if fields in (PEERS, MODES, FINISHES) or line == '':
                 continue
             row = typed(dict(zip(columns_for(len(fields), where), fields)), where)
+            row['run'] = run or row['run']
             if 'finish' in row:
                 rows['h200-finishes.csv'].append(row)
             elif row.get('peer'):
