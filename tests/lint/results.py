@@ -4,40 +4,15 @@
 
 usage: results.py ROOT [--words]
 
-The README's figures are made again from h200-peers.csv, or from h200-spine.csv (the sum of f32 beside CUB
-alone) where there is no other. --words prints what the README has to say.
+The README's figures are made again from h200-peers.csv. --words prints what the README has to say.
 """
-import csv
-import math
 import pathlib
 import re
-import statistics
 import sys
-
-SPINE = 'op,dtype,n,cache,tuned_us,default_us,cub_us,floor_us,config'.split(',')
 
 
 def fail(text):
     sys.exit(f'results.py: {text}')
-
-
-def spine_words(path):
-    lines = path.read_text(encoding='utf-8').splitlines()
-    if not re.match(r'# date=\S+ processes=\d+ device=.+ driver=\S+ .*commit=[0-9a-f]{7,} ', lines[0]):
-        fail('the first line does not name date, device, driver and commit')
-    rows = list(csv.DictReader(lines[1:]))
-    if not rows or list(rows[0]) != SPINE:
-        fail(f'the columns are not {SPINE}')
-    ratios = {int(r['n']): float(r['cub_us']) / float(r['tuned_us']) for r in rows}
-    if sorted(ratios) != [2**k for k in range(6, 33)]:
-        fail('the sizes are not 2^6 ... 2^32')
-    for r in rows:
-        if not 0 < float(r['floor_us']) <= 1.02 * float(r['tuned_us']):
-            fail(f'n = {r["n"]}: the floor is above the time')
-    logs = [math.log(x) for n, x in ratios.items() if 2**10 <= n <= 2**25]
-    longest = max(1 / x for x in ratios.values())
-    return [f'takes {math.exp(statistics.fmean(logs)):.2f} times less time',
-            f'more than {longest:.2f} times as long']
 
 
 def check_heads(io, path, heads):
@@ -90,8 +65,7 @@ def main():
     folder = root / 'docs/results'
     for path in sorted(folder.glob('accuracy-*.csv')):
         check_accuracy(path)
-    peers = (folder / 'h200-peers.csv').exists()
-    words = peers_words(root, folder) if peers else spine_words(folder / 'h200-spine.csv')
+    words = peers_words(root, folder)
     if '--words' in sys.argv:
         print('\n'.join(words))
         return
