@@ -16,11 +16,11 @@
 
 /* The op whose kernels are most like an op's; of one that has none, itself. */
 static const enum rtune_op nearest[RTUNE_OP_COUNT] = {
-    [RTUNE_SUM] = RTUNE_SUM,       [RTUNE_SUMSQ] = RTUNE_SUM,     [RTUNE_ASUM] = RTUNE_SUM,
-    [RTUNE_DOT] = RTUNE_SUM,       [RTUNE_PROD] = RTUNE_SUM,      [RTUNE_MIN] = RTUNE_MAX,
-    [RTUNE_MAX] = RTUNE_MIN,       [RTUNE_MINMAX] = RTUNE_MAX,    [RTUNE_ARGMIN] = RTUNE_ARGMAX,
-    [RTUNE_ARGMAX] = RTUNE_ARGMIN, [RTUNE_ANY] = RTUNE_ALL,       [RTUNE_ALL] = RTUNE_ANY,
-    [RTUNE_BAND] = RTUNE_BOR,      [RTUNE_BOR] = RTUNE_BAND,      [RTUNE_BXOR] = RTUNE_BOR,
+    [RTUNE_SUM] = RTUNE_SUM,           [RTUNE_SUMSQ] = RTUNE_SUM,  [RTUNE_ASUM] = RTUNE_SUM,
+    [RTUNE_DOT] = RTUNE_SUM,           [RTUNE_PROD] = RTUNE_SUM,   [RTUNE_MIN] = RTUNE_MAX,
+    [RTUNE_MAX] = RTUNE_MIN,           [RTUNE_MINMAX] = RTUNE_MAX, [RTUNE_ARGMIN] = RTUNE_ARGMAX,
+    [RTUNE_ARGMAX] = RTUNE_ARGMIN,     [RTUNE_ANY] = RTUNE_ALL,    [RTUNE_ALL] = RTUNE_ANY,
+    [RTUNE_BAND] = RTUNE_BOR,          [RTUNE_BOR] = RTUNE_BAND,   [RTUNE_BXOR] = RTUNE_BOR,
     [RTUNE_COUNT_NONZERO] = RTUNE_SUM,
 };
 
@@ -73,7 +73,8 @@ size_t rtune_siblings(const struct rtune_problem *problem,
     kind.dtype = RTUNE_F32;
     kind.acc = RTUNE_WIDE;
     kind.nan_rule = RTUNE_NAN_PROPAGATE;
-    kind.n = problem->n / sizeof(float) * bytes + problem->n % sizeof(float) * bytes / sizeof(float);
+    kind.n =
+        problem->n / sizeof(float) * bytes + problem->n % sizeof(float) * bytes / sizeof(float);
     add(problem, &kind, list, &count);
     return count;
 }

@@ -54,14 +54,15 @@ double rtune_effort_seconds(const struct rtune_share *share, const struct rtune_
     return us / 1e6;
 }
 
-/* Where bringing the caches into their state takes longer than the launch, a launch is short, and the
- * noise of one sample is larger than the differences between good configs: finalists get as many
- * samples as there is time for. */
+/* Where bringing the caches into their state takes longer than the launch, a launch is short, and
+ * the noise of one sample is larger than the differences between good configs: finalists get as
+ * many samples as there is time for. */
 static void add_samples(struct rtune_share *share, const struct rtune_cost *cost, double seconds) {
     struct rtune_share more = *share;
     while (cost->launch_us <= cost->overhead_us && isfinite(seconds)) {
         more.rounds.samples3 = share->rounds.samples3 * 3 / 2;
-        if (more.rounds.samples3 > SAMPLES_MOST || rtune_effort_seconds(&more, cost) > seconds) break;
+        if (more.rounds.samples3 > SAMPLES_MOST || rtune_effort_seconds(&more, cost) > seconds)
+            break;
         *share = more;
     }
 }

@@ -16,7 +16,7 @@ enum {
     AROUND = 2,      /* of the reference, whose neighbours the lead of a class tries too */
     NEIGHBOURS = 4,
     VALUES_MAX = 64, /* of one axis: as many as a space has */
-    POWERS = 4,    /* shapes that suit the mode reproducible */
+    POWERS = 4,      /* shapes that suit the mode reproducible */
     MOST_SEEDED = 2 + POWERS + 2 * LEAD_KEEP + NEAR_KEEP + AROUND * NEIGHBOURS,
     MANY = 4 /* values of an axis that the quick effort still tries all */
 };
@@ -214,8 +214,8 @@ static void add_neighbours(const struct filling *f, const struct rtune_config *c
         add(f, &near[k]);
 }
 
-/* A tree of leaves is dealt out to a power of two of blocks; as many as are resident at once, with loads
- * enough in flight, leave none waiting for others. */
+/* A tree of leaves is dealt out to a power of two of blocks; as many as are resident at once, with
+ * loads enough in flight, leave none waiting for others. */
 static void add_powers(const struct filling *f) {
     static const struct {
         uint32_t block, vectors, per_sm;
@@ -228,8 +228,8 @@ static void add_powers(const struct filling *f) {
         while (2 * grid <= units * shapes[k].per_sm)
             grid *= 2;
         config.block = shapes[k].block;
-        config.items = shapes[k].vectors * RTUNE_VECTOR_BYTES /
-                       (uint32_t)rtune_dtype_size(f->problem.dtype);
+        config.items =
+            shapes[k].vectors * RTUNE_VECTOR_BYTES / (uint32_t)rtune_dtype_size(f->problem.dtype);
         config.grid = (struct rtune_grid){RTUNE_GRID_BLOCKS, grid};
         if (f->problem.n / config.items / config.block >= grid) add(f, &config);
     }

@@ -43,7 +43,7 @@ enum {
     FLUSH_BYTES_MIN = 32 << 20,
     /* A turn of the spin kernel is a dependent multiply-add, 4 to 5 clocks: at 1 to 2 GHz, 2 to 5
        ns. */
-    TURNS_PROBE = 10000, /* 20 us or more */
+    TURNS_PROBE = 10000,  /* 20 us or more */
     TURNS_SPACER = 25000, /* 50 us or more: longer than the host takes to enqueue a sample */
     WARM_LAUNCHES = 8     /* of one sample of an input that fits L2 */
 };
@@ -162,7 +162,8 @@ done:
  * launch hides of the one before counts. */
 static uint32_t launches_of(const struct cuda_rig *rig, const struct rtune_shot *shot) {
     uint64_t bytes = shot->n * rtune_dtype_size(shot->dtype) * (shot->pair ? 2 : 1);
-    return shot->cache == RTUNE_WARM && bytes <= rig->base.dev->identity.l2_bytes ? WARM_LAUNCHES : 1;
+    return shot->cache == RTUNE_WARM && bytes <= rig->base.dev->identity.l2_bytes ? WARM_LAUNCHES
+                                                                                  : 1;
 }
 
 static enum rtune_status cuda_timed(rtune_rig *base, const struct rtune_shot *shot, double *us,

@@ -27,8 +27,8 @@ struct buffers {
 struct fixture {
     struct bed bed;
     struct rtune_rng rng;
-    bool few;            /* sizes, grids and sets of data */
-    size_t config_count; /* of a problem */
+    bool few;                  /* sizes, grids and sets of data */
+    size_t config_count;       /* of a problem */
     uint64_t sizes[SIZES_MAX]; /* ascending */
     size_t size_count;
     struct buffers buffers[4]; /* of elements of 1, 2, 4 and 8 bytes */
@@ -182,8 +182,8 @@ static size_t run_batch(struct fixture *f, size_t first, size_t *total) {
     struct rtune_problem p;
     for (; problems < BATCH && rtune_problem_at(first + problems, &p); problems++) {
         struct rtune_config configs[GPU_CONFIGS_MAX];
-        counts[problems] = gpu_configs(&p, first + problems, &f->bed.dev->identity,
-                                       f->config_count, configs);
+        counts[problems] =
+            gpu_configs(&p, first + problems, &f->bed.dev->identity, f->config_count, configs);
         for (size_t i = 0; i < counts[problems]; i++)
             instances[count++] = (struct bed_instance){p, configs[i], NULL};
     }

@@ -41,8 +41,8 @@ static void reduce(uint64_t r, CUstream stream) {
 static enum rtune_status reduce_on(uint64_t r, CUstream stream) {
     struct rtune_error err;
     const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_I32, size_of(r));
-    const struct rtune_args a = RTUNE_ARGS(gpu_ptr(input + 4 * first_of(r)),
-                                           gpu_ptr(results + 8 * r));
+    const struct rtune_args a =
+        RTUNE_ARGS(gpu_ptr(input + 4 * first_of(r)), gpu_ptr(results + 8 * r));
     const enum rtune_status status = rtune_reduce(rt, &p, &a, stream, &err);
     if (status != RTUNE_NO_WORKSPACE) OK(status, &err);
     return status;

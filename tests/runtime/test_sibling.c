@@ -104,7 +104,8 @@ static void test_config(void **state) {
         {RTUNE_ARGMIN, RTUNE_F32, "block=128,variant=bulk,extra=4", "block=128,finish=slots"},
         {RTUNE_SUM, RTUNE_F16, "items=16,finish=last", "items=32,finish=last"},
         {RTUNE_DOT, RTUNE_F32, "items=16,finish=last", "items=8,finish=slots"}, /* two inputs */
-        {RTUNE_DOT, RTUNE_F64, "items=4,finish=slots", "items=2,finish=slots"}, /* a vector of each */
+        {RTUNE_DOT, RTUNE_F64, "items=4,finish=slots",
+         "items=2,finish=slots"}, /* a vector of each */
         {RTUNE_SUM, RTUNE_I32, "items=16,finish=dependent", "items=16,finish=dependent"},
         {RTUNE_SUM, RTUNE_I32, "items=16,finish=atomic", "items=16,finish=slots"},
     };
@@ -174,10 +175,9 @@ static void test_list(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each),         cmocka_unit_test(test_order),
-        cmocka_unit_test(test_config),       cmocka_unit_test(test_list),
-        cmocka_unit_test(test_pair),
-        cmocka_unit_test(test_other_device),
+        cmocka_unit_test(test_each),   cmocka_unit_test(test_order),
+        cmocka_unit_test(test_config), cmocka_unit_test(test_list),
+        cmocka_unit_test(test_pair),   cmocka_unit_test(test_other_device),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

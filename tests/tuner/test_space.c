@@ -368,8 +368,7 @@ int main(void) {
         cmocka_unit_test(test_builtin_once), cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_refused),      cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_default_text), cmocka_unit_test(test_warm),
-        cmocka_unit_test(test_finishes),
-        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_finishes),     cmocka_unit_test(test_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

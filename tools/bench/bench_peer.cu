@@ -178,7 +178,8 @@ static bool cublas_has(const kind &what) {
     if (!blas.handle || what.mode != RTUNE_PLAIN) return false;
     const bool wide = what.acc == RTUNE_WIDE;
     if (what.op != RTUNE_ASUM && what.op != RTUNE_DOT && what.op != RTUNE_SUMSQ) return false;
-    if (what.dtype != RTUNE_F16) return wide && (what.dtype == RTUNE_F32 || what.dtype == RTUNE_F64);
+    if (what.dtype != RTUNE_F16)
+        return wide && (what.dtype == RTUNE_F32 || what.dtype == RTUNE_F64);
     if (what.op == RTUNE_SUMSQ) return wide && half_nrm2;
     return !wide && (what.op == RTUNE_ASUM ? half_asum : half_dot);
 }

@@ -170,7 +170,7 @@ private:
     char *out = nullptr, *host = nullptr;
     rtune_launch launch[2] = {RTUNE_LAUNCH_INIT, RTUNE_LAUNCH_INIT}; // records of the last calls
     std::mt19937 random;                                             // of the same seed always
-    bool inexact = false;                    // is CUB's sum of the timed data?
+    bool inexact = false; // is CUB's sum of the timed data?
     int samples;
     std::vector<row> rows;
     std::vector<double> launches;
@@ -296,7 +296,8 @@ void comparison::keep(const row &r) {
     // cuBLAS 13 returns at once from norms of 2^31 halves and more.
     if (r.at.cache == RTUNE_COLD && double(bytes) > 2 * best_rate * r.other) {
         std::fprintf(stderr, "%s n=%llu: %s takes %.3f us, which no memory allows: left out\n",
-                     name_of(r.at.what).c_str(), (unsigned long long)r.at.n, r.beside->name, r.other);
+                     name_of(r.at.what).c_str(), (unsigned long long)r.at.n, r.beside->name,
+                     r.other);
         return;
     }
     rows.push_back(r);
@@ -307,7 +308,8 @@ void comparison::keep(const row &r) {
 
 // times: ours tuned, ours built-in, then each peer's.
 void comparison::keep_all(const cell &c, const std::vector<const peer *> &beside,
-                          const std::vector<std::vector<double>> &times, const std::string &config) {
+                          const std::vector<std::vector<double>> &times,
+                          const std::string &config) {
     for (size_t k = 0; k < beside.size(); k++)
         keep({c, beside[k], quantile(times[0], 0.5), quantile(times[1], 0.5),
               quantile(times[k + 2], beside[k] == &cub_peer ? 0.25 : 0.5), config});
@@ -339,7 +341,8 @@ void comparison::measure(const cell &c) {
 // The order of each round is another one: what always follows the same call would always meet the
 // same state of the machine, and small kernels were seen to differ by a tenth for that alone.
 void comparison::measure_device(const cell &c, const std::vector<const peer *> &beside) {
-    std::vector<stand::work> calls = {[&] { reduce(c, TUNED, false); }, [&] { reduce(c, STANDARD, false); }};
+    std::vector<stand::work> calls = {[&] { reduce(c, TUNED, false); },
+                                      [&] { reduce(c, STANDARD, false); }};
     for (const peer *p : beside)
         calls.push_back([this, p, &c] { p->run(call_of(c, PEER)); });
     std::vector<std::vector<double>> times(calls.size());

@@ -4,9 +4,10 @@
 
 usage: report.py FOLDER [[RUN=]PART...]
 
-Writes FOLDER/h200-peers.csv, h200-modes.csv and h200-finishes.csv from the parts, of which a later one
-replaces what earlier ones have of the same cell beside a peer; without parts, reads the files that are
-there. A part may be given as RUN=PART: then that is the name of its run, where two have the same. Prints a table of ratios and a line for every goal: PASS, FAIL, or NONE where no row
+Writes FOLDER/h200-peers.csv, h200-modes.csv and h200-finishes.csv from the parts, of which a later
+one replaces what earlier ones have of the same cell beside a peer; without parts, reads the files
+that are there. A part may be given as RUN=PART: then that is the name of its run, where two have
+the same. Prints a table of ratios and a line for every goal: PASS, FAIL, or NONE where no row
 answers it. Fails if a goal fails.
 """
 import math
