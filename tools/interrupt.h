@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* To be called before any other thread starts: threads inherit what is blocked. */
 void interrupt_install(void);
 /* Becomes true with the first signal; for rtune_tune_options.stop. */
 const atomic_bool *interrupt_flag(void);

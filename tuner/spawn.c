@@ -40,6 +40,9 @@ static void run_child(const char *program, char *const argv[], int fd, pid_t par
         for (int k = 0; k <= 2; k++)
             dup2(null, k);
     }
+    sigset_t none; /* the parent waits for its signals in a thread, and blocks them */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     close_on_exec(3);
     fcntl(fd, F_SETFD, 0);
     signal(SIGINT, SIG_IGN);

@@ -440,9 +440,13 @@ RTUNE_API RTUNE_NODISCARD enum rtune_status rtune_prepare(rtune *rt,
  * in (and in2), out and a workspace of the caller's must not overlap: no part of them may be
  * written or read as another while the reduction runs.
  *
+ * Signals: NVRTC, which the first call may use, has handlers of its own for SIGINT and SIGTERM
+ * while it compiles; a program that must not miss one blocks them and waits in a thread.
+ *
  * Programmatic dependent launch (compute capability 9.0 and newer): a kernel that the caller
- * enqueues behind a reduction with that attribute is launched early, and must wait for the grid
- * before it (cudaGridDependencySynchronize) ahead of reading the result.
+ * enqueues behind a reduction with that attribute is launched early. All its threads must wait for
+ * the grid before it (cudaGridDependencySynchronize, griddepcontrol.wait) ahead of touching in,
+ * in2, out or the workspace, and ahead of their end: what follows on the stream relies on it.
  *
  * n = 0: writes the identity (with ACCUMULATE nothing, and out stays as it is), or returns EMPTY
  * and writes nothing for min and max (and arg ops). Errors: INVALID, UNSUPPORTED, EMPTY,
