@@ -11,7 +11,8 @@
  *      Files: the path given to rtune_open alone, else RTUNE_DB alone, else the user's store and
  * the system's store; then the shipped profiles. A row of the shipped profiles is reported as
  *      `shipped` whichever of the three it is.
- *   3. Rows of this device's identity for a sibling, a problem that is like this one (sibling.c).
+ *   3. Rows of this device's identity for a sibling, a problem that is like this one (sibling.c);
+ *      before 2. where its own are more than 16 times away in n, and the sibling's are not.
  *   4. Rows of a similar device (same compute capability; cpu: same instruction set): the nearest
  *      by rtune_identity_distance first, then as in 2. Grids that count SMs are resolved for this
  *      device.
@@ -146,19 +147,40 @@ static bool take_kind(struct rtune_decision *d, const struct rtune_index *index,
            (like->cache != RTUNE_COLD && take_best(d, index, &cold, same, units));
 }
 
-static bool take_sibling(struct rtune_decision *d, const struct rtune_index *index,
-                         uint32_t units) {
+/* tuned: only where the sibling was tuned at this size, or at a smaller and a larger one. */
+static bool take_sibling(struct rtune_decision *d, const struct rtune_index *index, uint32_t units,
+                         bool tuned) {
     struct rtune_problem siblings[RTUNE_SIBLINGS];
     const struct rtune_row *refused = d->refused;
     const size_t count = rtune_siblings(&d->problem, siblings);
     for (size_t k = 0; k < count; k++) {
         const bool taken = take_kind(d, index, &siblings[k], true, units);
         d->refused = refused; /* of the problem's own rows alone */
-        if (taken && rtune_sibling_config(&d->problem, &siblings[k], &d->config)) return true;
+        if (taken && !(tuned && d->match == RTUNE_MATCH_CLAMPED) &&
+            rtune_sibling_config(&d->problem, &siblings[k], &d->config))
+            return true;
         d->row = NULL;
         d->run = NULL;
     }
     return false;
+}
+
+/* A row so far from n tells less than one of a sibling that was tuned there. */
+static bool is_far(const struct rtune_decision *d) {
+    enum { FAR = 16 };
+    const uint64_t n = d->problem.n;
+    return d->match == RTUNE_MATCH_CLAMPED && (n < d->row->n / FAR || n / FAR > d->row->n);
+}
+
+/* Rows of this device: the problem's own, unless they are far away and a sibling's are not. */
+static bool take_own_device(struct rtune_decision *d, const struct rtune_index *index,
+                            uint32_t units) {
+    if (!take_kind(d, index, &d->problem, true, units))
+        return take_sibling(d, index, units, true) || take_sibling(d, index, units, false);
+    const struct rtune_decision own = *d;
+    if (is_far(d) && take_sibling(d, index, units, true)) return true;
+    *d = own;
+    return true;
 }
 
 /* A condition of the finish that the caller's n or flags do not meet: flagged slots have none. */
@@ -180,9 +202,8 @@ void rtune_decide(const rtune *rt, const struct rtune_index *index,
     if (rtune_override_find(&rt->override, problem, &d->problem, rt->dev->cuda, &d->config,
                             &d->override_entry)) {
         d->source = RTUNE_FROM_OVERRIDE;
-    } else if (index->run_count == 0 ||
-               (!take_kind(d, index, &d->problem, true, units) && !take_sibling(d, index, units) &&
-                !take_kind(d, index, &d->problem, false, units))) {
+    } else if (index->run_count == 0 || (!take_own_device(d, index, units) &&
+                                         !take_kind(d, index, &d->problem, false, units))) {
         d->source = RTUNE_FROM_BUILTIN;
         d->config = rtune_config_default(&d->problem, rt->dev->cuda);
     }

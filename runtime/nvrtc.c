@@ -3,9 +3,9 @@
  * runtime/nvrtc.c: compiling kernel instances with an NVRTC opened at run time, on several threads.
  *
  * One program per instance: eight to sixteen in one program take a third less time each (82 against
- * 121 ms with NVRTC 13.0), but each cubin would then carry the code of all of them into the store,
- * no two could be compared, and one that does not compile would take the others with it. Threads
- * scale in full.
+ * 121 ms, f32 sum, NVRTC 13.0), but each cubin would then carry the code of all of them into the
+ * store, no two could be compared, and one that does not compile would take the others with it.
+ * Threads scale in full.
  */
 #include "runtime/nvrtc.h"
 #include "base/num.h"

@@ -136,6 +136,27 @@ static void test_pair(void **state) {
     rtune_close(rt);
 }
 
+/* Rows of its own that are far away give way to a sibling's that are not; near ones do not, and a
+ * sibling's that are far away, too, are no better. */
+static void test_far(void **state) {
+    (void)state;
+    struct rows rows = {0};
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
+    const uint32_t d = rows_device(&rows, &h200);
+    struct rtune_problem asked = problem(RTUNE_MIN, RTUNE_F32, 4096);
+    rows_add(&rows, d, RTUNE_MIN, RTUNE_F32, 4096 * 40, "block=32");
+    rows_add(&rows, d, RTUNE_MAX, RTUNE_F32, 2048, "block=64");
+    rows_add(&rows, d, RTUNE_MAX, RTUNE_F32, 8192, "block=64");
+    rows_write(&rows, scratch_path("far.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("far.db"));
+    check_served(rt, &asked, RTUNE_FROM_SIBLING, "block=64", "like max of f32, ");
+    asked.n = 4096 * 10;
+    check_served(rt, &asked, RTUNE_FROM_CLAMPED, "block=32", "below all tuned sizes");
+    asked.n = 100;
+    check_served(rt, &asked, RTUNE_FROM_CLAMPED, "block=32", "below all tuned sizes");
+    rtune_close(rt);
+}
+
 /* A sibling's rows of another device are none. */
 static void test_other_device(void **state) {
     (void)state;
@@ -175,9 +196,10 @@ static void test_list(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each),   cmocka_unit_test(test_order),
-        cmocka_unit_test(test_config), cmocka_unit_test(test_list),
-        cmocka_unit_test(test_pair),   cmocka_unit_test(test_other_device),
+        cmocka_unit_test(test_each),         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_config),       cmocka_unit_test(test_list),
+        cmocka_unit_test(test_pair),         cmocka_unit_test(test_far),
+        cmocka_unit_test(test_other_device),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
