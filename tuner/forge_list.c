@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAPACITY_MIN = 256 };
+enum { CAPACITY_MIN = 256, CAPACITY_MAX = 1 << 20 };
 
 void rtune_forge_list_free(struct rtune_forge_list *list) {
     for (size_t k = 0; k < list->count; k++)
@@ -47,6 +47,8 @@ static void hang(struct rtune_forge_list *list, size_t id) {
 static enum rtune_status grow(struct rtune_forge_list *list, struct rtune_error *err) {
     if (list->count < list->capacity) return RTUNE_OK;
     size_t capacity = list->capacity == 0 ? CAPACITY_MIN : 2 * list->capacity;
+    if (capacity > CAPACITY_MAX)
+        return rtune_err_set(err, RTUNE_RANGE, "kernels: more than %d of them", CAPACITY_MAX);
     size_t *buckets = calloc(capacity, sizeof(*buckets));
     struct rtune_forge_instance *all =
         buckets != NULL ? realloc(list->all, capacity * sizeof(*all)) : NULL;

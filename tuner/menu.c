@@ -249,9 +249,10 @@ static void add_seeds(const struct filling *f) {
     for (size_t k = 0; lead != NULL && k < lead->seed_count && k < FOLLOW_KEEP; k++)
         add_seed(f, &lead->seeds[k]);
     add_powers(f);
+    const size_t front = f->menu->count;
     if (lead == NULL) add_references(f);
     if (lead != NULL) return;
-    const size_t front = f->menu->favourite > 0 ? 2 : 1, seeds = f->menu->count;
+    const size_t seeds = f->menu->count;
     for (size_t k = 0; k < kind->remembered_count && k < NEAR_KEEP; k++)
         add(f, &kind->remembered[k].config);
     for (size_t k = front; k < seeds && k < front + AROUND; k++) {

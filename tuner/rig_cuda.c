@@ -128,13 +128,23 @@ static enum rtune_status write_buffer(struct cuda_rig *rig, struct rtune_error *
     return base->dev->ops->mem_set(base->dev, rig->written, 0, rig->flush_bytes, base->stream, err);
 }
 
+/* A warm input is one that is reduced again and again, so its launches follow each other: what a
+ * launch hides of the one before counts. */
+static uint32_t launches_of(const struct cuda_rig *rig, const struct rtune_shot *shot) {
+    uint64_t bytes = shot->n * rtune_dtype_size(shot->dtype) * (shot->pair ? 2 : 1);
+    return shot->cache == RTUNE_WARM && bytes <= rig->base.dev->identity.l2_bytes ? WARM_LAUNCHES
+                                                                                  : 1;
+}
+
 /* Cold: writing one buffer drives the input out, reading another one cleans what was written.
  * Measured to scatter less than reading alone. */
 static enum rtune_status bring_caches(struct cuda_rig *rig, enum rtune_cache cache,
                                       const struct rtune_shot *shot, struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
-    if (cache == RTUNE_WARM) {
-        TRY(spin(rig, TURNS_SPACER, err));
+    if (cache ==
+        RTUNE_WARM) { /* the spacer is long enough for one launch, of two kernels at most */
+        TRY(spin(rig, shot == NULL ? TURNS_SPACER : (launches_of(rig, shot) + 1) * TURNS_SPACER / 2,
+                 err));
         if (shot != NULL) TRY(rtune_rig_launch(&rig->base, shot, err));
         goto done;
     }
@@ -156,14 +166,6 @@ static enum rtune_status end(struct cuda_rig *rig, double *us, struct rtune_erro
     TRY(dev->ops->event_us(dev, rig->first, rig->last, us, err));
 done:
     return status;
-}
-
-/* A warm input is one that is reduced again and again, so its launches follow each other: what a
- * launch hides of the one before counts. */
-static uint32_t launches_of(const struct cuda_rig *rig, const struct rtune_shot *shot) {
-    uint64_t bytes = shot->n * rtune_dtype_size(shot->dtype) * (shot->pair ? 2 : 1);
-    return shot->cache == RTUNE_WARM && bytes <= rig->base.dev->identity.l2_bytes ? WARM_LAUNCHES
-                                                                                  : 1;
 }
 
 static enum rtune_status cuda_timed(rtune_rig *base, const struct rtune_shot *shot, double *us,

@@ -9,11 +9,13 @@
 #include <string.h>
 
 static const double ratio1 = 1.08, ratio2 = 1.04;
-/* Medians closer than this are taken as equal when it is decided who goes on and who wins: a little
- * more than a tick of the events of a GPU, but a part of the time between two bounds. */
+/* Medians closer than this are taken as equal when it is decided who goes on: a little more than a
+ * tick of the events of a GPU, but a part of the time between two bounds. */
 static const double bin_us = 0.05, bin_least = 0.001, bin_most = 0.01;
 /* A paired difference below this part of that is a tie however narrow its interval is. */
 static const double tie = 0.3;
+/* One above this part of the time is none however wide it is, but for the default. */
+static const double clear = 0.01;
 
 static double bin_of(double us) { return fmin(fmax(bin_us / us, bin_least), bin_most) * us; }
 
@@ -186,9 +188,17 @@ static bool slower(const struct final *f, size_t a, size_t b) {
     struct rtune_summary d = rtune_stats_paired(row(f, a), row(f, b), n);
     double us = rtune_stats_summary(row(f, b), n).median;
     double means = middle_mean(row(f, a), n) - middle_mean(row(f, b), n);
-    double bin = bin_of(us);
-    if (d.median > bin) return d.lo > 0 || means > bin;
-    return d.lo > 0 && means > tie * bin;
+    if (d.median > clear * us && means > clear * us) return true;
+    return d.lo > 0 && means > tie * bin_of(us);
+}
+
+/* Does finalist a lose to b beyond the noise? Stricter than being slower: this keeps the default.
+ */
+static bool beaten(const struct final *f, size_t a, size_t b) {
+    size_t n = f->race->stride;
+    double us = rtune_stats_summary(row(f, b), n).median;
+    double means = middle_mean(row(f, a), n) - middle_mean(row(f, b), n);
+    return rtune_stats_paired(row(f, a), row(f, b), n).lo > 0 && means > tie * bin_of(us);
 }
 
 static size_t fastest(const struct final *f) {
@@ -207,8 +217,8 @@ static size_t fastest(const struct final *f) {
     return best;
 }
 
-/* Of those that are not slower than the fastest: the default, else the favourite, else the
- * simplest. */
+/* Of those that are not slower than the fastest: the favourite, else the simplest; the default
+ * unless it is beaten by that one. */
 static size_t decide(const struct final *f) {
     size_t best = fastest(f), chosen = SIZE_MAX;
     if (best == SIZE_MAX) return SIZE_MAX;
@@ -226,7 +236,8 @@ static size_t decide(const struct final *f) {
             chosen = k;
     }
     for (size_t k = 0; k < f->count; k++)
-        if (f->candidates[k] == 0 && finished(f, k) && !slower(f, k, best)) chosen = k;
+        if (f->candidates[k] == 0 && finished(f, k) && k != chosen && !beaten(f, k, chosen))
+            chosen = k;
     return chosen;
 }
 

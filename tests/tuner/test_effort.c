@@ -29,11 +29,18 @@ static void test_ample(void **state) {
                            rtune_effort_cap(RTUNE_EFFORT_STANDARD, RTUNE_ROLE_REFERENCE));
     assert_int_equal(s.candidates, 3000);
     assert_int_equal(s.rounds.samples1, 3);
-    assert_true(s.rounds.samples3 >= 25);
+    assert_true(s.rounds.samples3 > 75 && s.rounds.samples3 <= 101);
     s = rtune_effort_share(RTUNE_EFFORT_STANDARD, 16, &small,
                            rtune_effort_cap(RTUNE_EFFORT_STANDARD, RTUNE_ROLE_LEAD));
     assert_int_equal(s.candidates, 16);
-    assert_true(s.rounds.samples3 >= 25);
+    assert_true(s.rounds.samples3 > 25);
+    /* No more than the ladder has where launches are long, or time has no limit. */
+    static const struct rtune_cost long_one = {160, 300, true};
+    s = rtune_effort_share(RTUNE_EFFORT_STANDARD, 16, &long_one,
+                           rtune_effort_cap(RTUNE_EFFORT_STANDARD, RTUNE_ROLE_REFERENCE));
+    assert_int_equal(s.rounds.samples3, 25);
+    s = rtune_effort_share(RTUNE_EFFORT_EXHAUSTIVE, 16, &small, INFINITY);
+    assert_int_equal(s.rounds.samples3, 41);
     s = rtune_effort_share(RTUNE_EFFORT_STANDARD, 6, &small,
                            rtune_effort_cap(RTUNE_EFFORT_STANDARD, RTUNE_ROLE_FOLLOWER));
     assert_int_equal(s.candidates, 6);

@@ -128,6 +128,32 @@ static void test_default(void **state) {
     assert_true(kept >= 19); /* 0.1 % is within the noise */
 }
 
+/* Launches of a millisecond: half a percent is told, and the default is not given up for noise. */
+static double long_bowl(const struct rtune_problem *p, const struct rtune_config *c) {
+    return c->block == 64 ? 1005 : bowl(p, c) * 200; /* the best takes 1000 */
+}
+
+static double long_plateau(const struct rtune_problem *p, const struct rtune_config *c) {
+    (void)p;
+    (void)c;
+    return 1000;
+}
+
+static void test_long(void **state) {
+    (void)state;
+    int kept = 0;
+    for (unsigned run = 0; run < 20; run++) {
+        struct fake_meter meter;
+        struct rtune_found found;
+        fake_meter_init(&meter, long_bowl, 0.002, seed + run);
+        const size_t winner = search(&meter, RTUNE_NO_FAVOURITE, &found);
+        assert_true(winner != 0 && bowl(&problem, &candidates[winner].config) <= 5.0);
+        fake_meter_init(&meter, long_plateau, 0.002, seed + run);
+        kept += search(&meter, RTUNE_NO_FAVOURITE, &found) == 0;
+    }
+    assert_true(kept >= 18);
+}
+
 /* The best ones fail, each for another reason: the race goes on without them (D07). */
 static double failing(const struct rtune_problem *p, const struct rtune_config *c) {
     double us = bowl(p, c);
@@ -234,8 +260,9 @@ int main(void) {
     make_candidates();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_best_is_found), cmocka_unit_test(test_ties_are_stable),
-        cmocka_unit_test(test_default),       cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_smallest),      cmocka_unit_test(test_between),
+        cmocka_unit_test(test_default),       cmocka_unit_test(test_long),
+        cmocka_unit_test(test_failures),      cmocka_unit_test(test_smallest),
+        cmocka_unit_test(test_between),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
