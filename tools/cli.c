@@ -23,8 +23,9 @@ int cli_fail(const struct rtune_error *err) {
 
 int cli_usage(const struct cli *cli, const struct rtune_error *err) {
     console_error("%s", err->message);
-    (void)fprintf(stderr, "Try 'reduce-tune help%s%s'.\n", cli->verb != NULL ? " " : "",
-                  cli->verb != NULL ? cli->verb->name : "");
+    const char *verb =
+        cli->verb != NULL && strcmp(cli->verb->name, "help") != 0 ? cli->verb->name : "";
+    (void)fprintf(stderr, "Try 'reduce-tune help%s%s'.\n", verb[0] != '\0' ? " " : "", verb);
     return CLI_USAGE;
 }
 

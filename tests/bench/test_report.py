@@ -180,6 +180,8 @@ class Report(unittest.TestCase):
     def test_two_runs_of_modes(self):
         modes = [r for r in self.rows if r['run'] == 'modes']
         part = self.part(modes)
+        code, _ = self.run_report(part, part)
+        self.assertIn('another part has run modes', str(code))
         code, _ = self.run_report(part, f'other={part}')
         self.assertEqual(code, 0)
         heads, rows = results_io.read(self.path / 'h200-modes.csv')

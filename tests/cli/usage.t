@@ -41,13 +41,13 @@ $ cmp a b && cmp b c && head -1 a
 == help-unknown
 $ reduce-tune help shwo
 ! reduce-tune: help shwo: no such verb
-! Try 'reduce-tune help help'.
+! Try 'reduce-tune help'.
 ? 2
 
 == help-hidden: a hidden verb has no help
 $ reduce-tune help worker
 ! reduce-tune: help worker: no such verb
-! Try 'reduce-tune help help'.
+! Try 'reduce-tune help'.
 ? 2
 
 == unknown-verb: the nearest one is suggested

@@ -408,8 +408,10 @@ void comparison::measure_warm(const cell &c, const std::vector<const peer *> &be
 
 void comparison::print() const {
     if (rows.empty()) die("no cell has a peer: see --ops, --dtypes, --peers");
-    const double empty =
-        quantile(launches.empty() ? std::vector<double>{on.empty()} : launches, 0.5);
+    std::vector<double> more = launches;
+    while (more.size() < 25)
+        more.push_back(on.empty());
+    const double empty = quantile(more, 0.5);
     const char *run = args["--run"].c_str();
     std::printf("# run=%s %s driver=%s cub=%d commit=%s launch_us=%.3f read_TB_s=%.4f samples=%d\n",
                 run, device_line().c_str(), args["--driver"].c_str(), cub_version(),

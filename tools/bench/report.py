@@ -16,7 +16,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from results_io import FILES, BadFile, bytes_of, mean, read, read_rates, write  # noqa: E402
+from results_io import FILES, HEAD, BadFile, bytes_of, mean, read, read_rates, write  # noqa: E402
 
 CUB_OPS = ('sum', 'min', 'max', 'argmin', 'argmax')
 CUB_DTYPES = ('i8', 'i32', 'i64', 'f16', 'bf16', 'f32', 'f64')
@@ -274,6 +274,10 @@ def gather(paths):
     for path in paths:
         name, _, path = str(path).rpartition('=')
         more_heads, more = read(path, name)
+        runs = {m.group(1) for m in map(HEAD.match, heads) if m}
+        again = {m.group(1) for m in map(HEAD.match, more_heads) if m} & runs
+        if again:
+            raise BadFile(f'{path}: another part has run {", ".join(sorted(again))} (give RUN={path})')
         heads += more_heads
         for name in FILES:
             cell = CELL if name == 'h200-peers.csv' else (*CELL, 'run')
