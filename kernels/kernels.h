@@ -14,6 +14,9 @@
 /* Raised when an axis changes its meaning; rows of another abi are not served. */
 enum { RTUNE_KERNEL_ABI = 1 };
 
+/* Flags that every kernel takes as an argument, where its op has them: they select no other. */
+enum { RTUNE_ARGUMENT_FLAGS = RTUNE_ACCUMULATE | RTUNE_ROOT };
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /* Spellings used on the command line, in the store and in profiles; NULL past the end. */
@@ -23,6 +26,7 @@ const char *rtune_acc_name(enum rtune_acc acc);
 const char *rtune_mode_name(enum rtune_mode mode);
 const char *rtune_nan_name(enum rtune_nan nan_rule);
 const char *rtune_cache_name(enum rtune_cache cache);
+const char *rtune_flag_name(int bit); /* of 1u << bit */
 const char *rtune_variant_name(enum rtune_variant variant);
 const char *rtune_load_name(enum rtune_load load);
 const char *rtune_finish_name(enum rtune_finish finish);
@@ -43,6 +47,7 @@ enum rtune_name_kind {
     RTUNE_NAMES_MODE,
     RTUNE_NAMES_NAN,
     RTUNE_NAMES_CACHE,
+    RTUNE_NAMES_FLAG, /* values are numbers of bits */
     RTUNE_NAMES_VARIANT,
     RTUNE_NAMES_LOAD,
     RTUNE_NAMES_FINISH,
@@ -172,7 +177,7 @@ size_t rtune_workspace_bytes(void);
 
 enum { RTUNE_INSTANCE_NAME = 128 };
 
-/* Name of the kernel's entry point, from the problem (but n, cache and ACCUMULATE) and the config
+/* Name of the kernel's entry point, from the problem (but n, cache and flags) and the config
  * (but the grid): a C identifier. Problems whose arithmetic is the same to the bit (any of i8 and
  * of u8) share a name, and so a kernel. A finish by a second kernel has it under this name with _2
  * appended. */
@@ -214,7 +219,8 @@ struct rtune_kernel_args {
     void *out;
     void *workspace;
     uint64_t n;
-    uint32_t flags; /* RTUNE_ACCUMULATE; among the first 48 bytes, one line of the constant cache */
+    uint32_t
+        flags; /* of RTUNE_ARGUMENT_FLAGS; in the first 48 bytes: a line of the constant cache */
     uint32_t partials; /* blocks of the (first) launch: how many partials a second kernel reads */
     double scale;
 };

@@ -39,6 +39,9 @@ static const char *const cache_names[RTUNE_CACHE_COUNT] = {
     [RTUNE_DIRTY] = "dirty",
     [RTUNE_WARM] = "warm",
 };
+/* By the number of their bit. */
+static const char *const flag_names[] = {"accumulate", "nondeterministic", "root"};
+_Static_assert(RTUNE_FLAG_ALL == (1u << RTUNE_ARRAY_SIZE(flag_names)) - 1, "a name for each flag");
 static const char *const variant_names[RTUNE_VARIANT_COUNT] = {
     [RTUNE_CASCADED] = "cascaded",
     [RTUNE_BULK] = "bulk",
@@ -107,6 +110,7 @@ NAMED(acc, enum rtune_acc, acc_names, RTUNE_ACC_COUNT)
 NAMED(mode, enum rtune_mode, mode_names, RTUNE_MODE_COUNT)
 NAMED(nan, enum rtune_nan, nan_names, RTUNE_NAN_COUNT)
 NAMED(cache, enum rtune_cache, cache_names, RTUNE_CACHE_COUNT)
+NAMED(flag, int, flag_names, RTUNE_ARRAY_SIZE(flag_names))
 NAMED(variant, enum rtune_variant, variant_names, RTUNE_VARIANT_COUNT)
 NAMED(load, enum rtune_load, load_names, RTUNE_LOAD_COUNT)
 NAMED(finish, enum rtune_finish, finish_names, RTUNE_FINISH_COUNT)
@@ -121,6 +125,7 @@ static const struct rtune_name_table tables[RTUNE_NAMES_COUNT] = {
     [RTUNE_NAMES_MODE] = {"mode", mode_name, RTUNE_MODE_COUNT},
     [RTUNE_NAMES_NAN] = {"nan", nan_name, RTUNE_NAN_COUNT},
     [RTUNE_NAMES_CACHE] = {"cache", cache_name, RTUNE_CACHE_COUNT},
+    [RTUNE_NAMES_FLAG] = {"flags", flag_name, (int)RTUNE_ARRAY_SIZE(flag_names)},
     [RTUNE_NAMES_VARIANT] = {"variant", variant_name, RTUNE_VARIANT_COUNT},
     [RTUNE_NAMES_LOAD] = {"load", load_name, RTUNE_LOAD_COUNT},
     [RTUNE_NAMES_FINISH] = {"finish", finish_name, RTUNE_FINISH_COUNT},

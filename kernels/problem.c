@@ -20,8 +20,9 @@ enum {
     FLOATS = BIT(RTUNE_F16) | BIT(RTUNE_BF16) | BIT(RTUNE_F32) | BIT(RTUNE_F64),
     ALL_DTYPES = INTEGERS | FLOATS,
     PLAIN = BIT(RTUNE_PLAIN),
-    SUMS = PLAIN | BIT(RTUNE_KAHAN) | BIT(RTUNE_REPRODUCIBLE) | BIT(RTUNE_FIXED), /* of floats */
-    /* Flags that select another row. ACCUMULATE is an argument of every kernel, and
+    FLOAT_SUMS = PLAIN | BIT(RTUNE_KAHAN) | BIT(RTUNE_REPRODUCIBLE), /* whose result is a float */
+    SUMS = FLOAT_SUMS | BIT(RTUNE_FIXED),                            /* of floats */
+    /* Flags that select another row. RTUNE_ARGUMENT_FLAGS are arguments of a kernel, and
      * ALLOW_NONDETERMINISTIC permits a finish that no row has unless it was asked for. */
     KERNEL_FLAGS = 0
 };
@@ -140,6 +141,30 @@ static enum rtune_status check_mode(const struct rtune_problem *p, struct rtune_
     return RTUNE_OK;
 }
 
+static enum rtune_status check_flags(const struct rtune_problem *p, struct rtune_error *err) {
+    const char *op = rtune_op_name(p->op);
+    if (p->flags & RTUNE_ACCUMULATE && ops[p->op].result == RESULT_INDEXED)
+        return rtune_err_set(err, RTUNE_UNSUPPORTED,
+                             "%s: an index cannot be accumulated (clear RTUNE_ACCUMULATE)", op);
+    if (!(p->flags & RTUNE_ROOT)) return RTUNE_OK;
+    if (p->op != RTUNE_SUMSQ || !(FLOATS & BIT(p->dtype)) || !(FLOAT_SUMS & BIT(p->mode))) {
+        char dtypes[64], modes[64];
+        list_names(FLOATS, RTUNE_NAMES_DTYPE, dtypes, sizeof dtypes);
+        list_names(FLOAT_SUMS, RTUNE_NAMES_MODE, modes, sizeof modes);
+        return rtune_err_set(err, RTUNE_UNSUPPORTED,
+                             "%s of %s in mode %s: has no root (clear RTUNE_ROOT, or use %s of one "
+                             "of %s in mode %s)",
+                             op, rtune_dtype_name(p->dtype), rtune_mode_name(p->mode),
+                             rtune_op_name(RTUNE_SUMSQ), dtypes, modes);
+    }
+    if (p->flags & RTUNE_ACCUMULATE)
+        return rtune_err_set(err, RTUNE_UNSUPPORTED,
+                             "%s: a root cannot be accumulated (clear RTUNE_ACCUMULATE or "
+                             "RTUNE_ROOT)",
+                             op);
+    return RTUNE_OK;
+}
+
 static enum rtune_status check_support(const struct rtune_problem *p, struct rtune_error *err) {
     const struct op_info *op = &ops[p->op];
     const char *name = rtune_op_name(p->op);
@@ -149,10 +174,8 @@ static enum rtune_status check_support(const struct rtune_problem *p, struct rtu
         return rtune_err_set(err, RTUNE_UNSUPPORTED, "%s of %s: not defined (use one of %s)", name,
                              rtune_dtype_name(p->dtype), list);
     }
-    if (p->flags & RTUNE_ACCUMULATE && op->result == RESULT_INDEXED)
-        return rtune_err_set(err, RTUNE_UNSUPPORTED,
-                             "%s: an index cannot be accumulated (clear RTUNE_ACCUMULATE)", name);
-    return check_mode(p, err);
+    enum rtune_status status = check_flags(p, err);
+    return status == RTUNE_OK ? check_mode(p, err) : status;
 }
 
 /* Can its elements be in memory? The dtype must be in range. */
@@ -252,12 +275,16 @@ int rtune_problem_compare(const struct rtune_problem *a, const struct rtune_prob
 static const char *shown(const char *name) { return name ? name : "?"; }
 
 int rtune_problem_print(const struct rtune_problem *problem, char *text, size_t size) {
-    return snprintf(text, size, "%s,%s,%s,%s,%s,%s,n=%llu%s%s", shown(rtune_op_name(problem->op)),
+    char flags[64] = "";
+    size_t used = 0;
+    for (int bit = 0; rtune_flag_name(bit); bit++)
+        if (problem->flags & BIT(bit))
+            used +=
+                (size_t)snprintf(flags + used, sizeof flags - used, ",%s", rtune_flag_name(bit));
+    return snprintf(text, size, "%s,%s,%s,%s,%s,%s,n=%llu%s", shown(rtune_op_name(problem->op)),
                     shown(rtune_dtype_name(problem->dtype)), shown(rtune_acc_name(problem->acc)),
                     shown(rtune_mode_name(problem->mode)), shown(rtune_nan_name(problem->nan_rule)),
-                    shown(rtune_cache_name(problem->cache)), (unsigned long long)problem->n,
-                    problem->flags & RTUNE_ACCUMULATE ? ",accumulate" : "",
-                    problem->flags & RTUNE_ALLOW_NONDETERMINISTIC ? ",nondeterministic" : "");
+                    shown(rtune_cache_name(problem->cache)), (unsigned long long)problem->n, flags);
 }
 
 bool rtune_problem_at(size_t k, struct rtune_problem *problem) {

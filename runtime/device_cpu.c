@@ -189,7 +189,10 @@ static enum rtune_status launch_all(rtune_device *dev, const rtune_kernel *kerne
             launch_tree(cpu_of(dev)->pool, &work, parts);
         else /* whole trips of the kernel, so that the bits depend on n, items and grid alone */
             launch_run(cpu_of(dev)->pool, &work, parts);
-        made->code.finish(&made->code, &work.total, args->n);
+        if (args->flags & RTUNE_ROOT)
+            rtune_cpu_finish_root(&made->code, &work.total);
+        else
+            made->code.finish(&made->code, &work.total, args->n);
     }
     launch_store(&work, made->result);
     return RTUNE_OK;

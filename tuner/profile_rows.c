@@ -9,26 +9,17 @@
 
 static enum rtune_status read_flags(const struct rtune_yaml_node *node, uint32_t *flags,
                                     struct rtune_error *err) {
-    static const struct {
-        const char *name;
-        uint32_t bit;
-    } names[] = {{"accumulate", RTUNE_ACCUMULATE},
-                 {"nondeterministic", RTUNE_ALLOW_NONDETERMINISTIC}};
-    enum rtune_status status = rtune_yaml_sequence(node, 0, RTUNE_ARRAY_SIZE(names), err);
+    const size_t count = (size_t)rtune_names(RTUNE_NAMES_FLAG)->count;
+    enum rtune_status status = rtune_yaml_sequence(node, 0, count, err);
     if (status != RTUNE_OK) return status;
     for (const struct rtune_yaml_node *item = node->first; item != NULL; item = item->next) {
-        char text[32];
-        size_t i = 0;
-        status = rtune_yaml_text(item, text, sizeof(text), err);
+        int bit;
+        status = rtune_yaml_name(item, RTUNE_NAMES_FLAG, &bit, err);
         if (status != RTUNE_OK) return status;
-        while (i < RTUNE_ARRAY_SIZE(names) && strcmp(names[i].name, text) != 0)
-            i++;
-        if (i == RTUNE_ARRAY_SIZE(names) || (*flags & names[i].bit) != 0)
-            return rtune_yaml_fail(item, RTUNE_SYNTAX, err,
-                                   "flags: \"%s\" is not known or is given twice (use accumulate, "
-                                   "nondeterministic)",
-                                   text);
-        *flags |= names[i].bit;
+        if ((*flags & 1u << bit) != 0)
+            return rtune_yaml_fail(item, RTUNE_SYNTAX, err, "flags: \"%s\" is given twice",
+                                   rtune_flag_name(bit));
+        *flags |= 1u << bit;
     }
     return RTUNE_OK;
 }

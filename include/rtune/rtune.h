@@ -175,7 +175,13 @@ enum rtune_flag {
     RTUNE_ACCUMULATE = 1u << 0, /* out = op(out, reduce(in)); not for arg ops. any and all take what
                                    is not 0 in out as true, and leave 0 or 1 */
     RTUNE_ALLOW_NONDETERMINISTIC = 1u << 1, /* bits may differ from run to run */
-    RTUNE_FLAG_ALL = (1u << 2) - 1
+    RTUNE_ROOT = 1u << 2, /* the Euclidean norm: SUMSQ of floats in PLAIN, KAHAN and REPRODUCIBLE
+                             alone, without ACCUMULATE. The correctly rounded square root of the
+                             wide sum, rounded to the result type: the norm of f16 or bf16 fits
+                             where its square does not. Nothing is scaled as in BLAS nrm2: the norm
+                             is inf where the wide sum (f32, or f64 of f64) overflows, and 0 where
+                             all squares underflow */
+    RTUNE_FLAG_ALL = (1u << 3) - 1
 };
 
 struct rtune_problem {

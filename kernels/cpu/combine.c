@@ -6,6 +6,8 @@
 #include "base/num.h"
 #include "kernels/cpu/cpu_int.h"
 
+#include <math.h>
+
 typedef const struct rtune_cpu_kernel kernel_type;
 typedef union rtune_cpu_value value_type;
 
@@ -143,10 +145,14 @@ static void combine_kahan(kernel_type *kernel, value_type *a, const value_type *
     a->real[1] += b->real[1];
 }
 
-static void finish_kahan(kernel_type *kernel, value_type *value, uint64_t n) {
+static double kahan_sum(const value_type *value) {
     const double sum = value->real[0], rest = value->real[1];
+    return rest - rest == 0 ? sum + rest : sum;
+}
+
+static void finish_kahan(kernel_type *kernel, value_type *value, uint64_t n) {
     (void)n;
-    value->bits = bits_of(kernel->result, rest - rest == 0 ? sum + rest : sum);
+    value->bits = bits_of(kernel->result, kahan_sum(value));
 }
 
 /* Neighbours of a tree, in the type of the result. */
@@ -251,6 +257,15 @@ struct rtune_cpu_joint rtune_cpu_joint(kernel_type *kernel, enum rtune_mode mode
     if (mode != RTUNE_PLAIN) return modes[mode];
     if (ops[kernel->op].combine) return ops[kernel->op];
     return rtune_dtype_info(kernel->dtype)->is_float ? floats : integers;
+}
+
+void rtune_cpu_finish_root(kernel_type *kernel, value_type *value) {
+    double sum = value->real[0];
+    if (kernel->combine == combine_kahan) sum = kahan_sum(value);
+    if (kernel->combine == combine_tree) sum = value_of(kernel->result, value->bits);
+    const double root =
+        kernel->dtype == RTUNE_F64 ? sqrt(sum) : (double)sqrtf((float)sum); /* f32 is their wide */
+    value->bits = bits_of(kernel->result, root);
 }
 
 /* ---- trees of partials ----------------------------------------------------------------------- */

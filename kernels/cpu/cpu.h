@@ -76,6 +76,10 @@ enum rtune_status rtune_cpu_kernel_find(const struct rtune_problem *problem,
                                         const struct rtune_config *config, enum rtune_isa isa,
                                         struct rtune_cpu_kernel *kernel, struct rtune_error *err);
 
+/* RTUNE_ROOT, in the place of finish: the root of the wide sum, which is rounded first, as the
+ * result. Of sumsq of floats alone, in the modes whose result is one. */
+void rtune_cpu_finish_root(const struct rtune_cpu_kernel *kernel, union rtune_cpu_value *value);
+
 /* RTUNE_ACCUMULATE: *a = op(*a, *b) on finished results. */
 void rtune_cpu_accumulate(const struct rtune_cpu_kernel *kernel, union rtune_cpu_value *a,
                           const union rtune_cpu_value *b);

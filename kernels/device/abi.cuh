@@ -38,7 +38,7 @@ struct args {
 };
 static_assert(sizeof(args) == 56, "struct rtune_kernel_args has another layout");
 
-enum : u32 { accumulate_flag = 1u << 0 }; /* RTUNE_ACCUMULATE */
+enum : u32 { accumulate_flag = 1u << 0, root_flag = 1u << 2 }; /* RTUNE_ACCUMULATE, RTUNE_ROOT */
 enum : u32 { fixed_range = 1u << 0, fixed_nan = 1u << 1 }; /* enum rtune_fixed_flag */
 
 /* Workspace: header, then slots, then partials. Between launches every flag, counter and sum is zero;

@@ -252,7 +252,6 @@ RTUNE_DEVICE typename Op::acc thread_reduce(const args &a, Beside &beside) {
 /* Reduce over the first LANES lanes, rounded up to a power of two (lanes from LANES up hold the identity).
  * These lanes hold the result; the others do not. */
 template <class Op, u32 LANES> RTUNE_DEVICE typename Op::acc warp_reduce(typename Op::acc x) {
-    using A = typename Op::acc;
     if constexpr (Op::own_warp) {
         return Op::warp(x);
     } else if constexpr (has_redux && Op::redux != redux_kind::none && LANES > 8) {

@@ -34,7 +34,7 @@ template <class T, class R, term_kind TERM> struct op_leaves {
     }
     RTUNE_DEVICE static acc identity() { return 0; }
     RTUNE_DEVICE static acc combine(acc a, acc b) { return a + b; }
-    RTUNE_DEVICE static void store(const args &a, acc x) { store_sum<R>(a, x); }
+    RTUNE_DEVICE static void store(const args &a, acc x) { store_sum<R, TERM>(a, x); }
 };
 template <class T, class R> using op_sum_reproducible = op_leaves<T, R, term_kind::value>;
 template <class T, class R> using op_asum_reproducible = op_leaves<T, R, term_kind::magnitude>;

@@ -92,7 +92,7 @@ struct kahan : sequential<kahan<T, R, TERM>, T, TERM> {
     }
     /* Past an infinity the compensation is NaN, and the sum says it all. */
     RTUNE_DEVICE static void store(const args &a, acc x) {
-        store_sum<R>(a, x.c - x.c == 0 ? x.s + x.c : x.s);
+        store_sum<R, TERM>(a, x.c - x.c == 0 ? x.s + x.c : x.s);
     }
 };
 
@@ -116,7 +116,7 @@ struct f64_sum : folded<f64_sum<T, R, TERM>, T, T, f64, f64, false,
     RTUNE_DEVICE static f64 join(f64 a, f64 b) { return a + b; }
     RTUNE_DEVICE static f64 identity() { return 0; }
     RTUNE_DEVICE static f64 combine(f64 a, f64 b) { return a + b; }
-    RTUNE_DEVICE static void store(const args &a, f64 x) { store_sum<R>(a, R(x)); }
+    RTUNE_DEVICE static void store(const args &a, f64 x) { store_sum<R, TERM>(a, R(x)); }
 };
 template <class T, class R, term_kind TERM, u64 SIZE = sizeof(T)> struct kahan_op {
     using type = kahan<T, R, TERM>;

@@ -19,9 +19,13 @@ template <term_kind TERM, class C> RTUNE_DEVICE C float_term(C x) {
 }
 template <term_kind TERM, class C> RTUNE_DEVICE C float_term(C x, C y) { return x * y; }
 
-template <class R, class A> RTUNE_DEVICE void store_sum(const args &a, A x) {
+/* A sum of squares may be stored as a norm: the root of the sum before it is rounded to R. */
+template <class R, term_kind TERM, class A> RTUNE_DEVICE void store_sum(const args &a, A x) {
     R *out = static_cast<R *>(a.out);
     if constexpr (number<R>::is_float) {
+        if constexpr (TERM == term_kind::square) {
+            if (a.flags & root_flag) x = root(x);
+        }
         R r = float_result<R, A>(x);
         if (a.flags & accumulate_flag) r = float_result<R, A>(to_compute(*out) + to_compute(r));
         *out = r;
@@ -47,7 +51,7 @@ struct float_sum : folded<float_sum<T, R, TERM>, T, T, typename number<T>::compu
     RTUNE_DEVICE static acc join(acc a, acc b) { return a + b; }
     RTUNE_DEVICE static acc identity() { return 0; }
     RTUNE_DEVICE static acc combine(acc a, acc b) { return a + b; }
-    RTUNE_DEVICE static void store(const args &a, acc x) { store_sum<R>(a, x); }
+    RTUNE_DEVICE static void store(const args &a, acc x) { store_sum<R, TERM>(a, x); }
 };
 
 /* ---- integers -------------------------------------------------------------------------------- */
@@ -140,7 +144,7 @@ struct integer_sum
     RTUNE_DEVICE static A join(A a, A b) { return a + b; }
     RTUNE_DEVICE static A identity() { return 0; }
     RTUNE_DEVICE static A combine(A a, A b) { return a + b; }
-    RTUNE_DEVICE static void store(const args &a, A x) { store_sum<R>(a, x); }
+    RTUNE_DEVICE static void store(const args &a, A x) { store_sum<R, TERM>(a, x); }
 };
 
 template <class T, class R, term_kind TERM, bool FLOAT = number<T>::is_float> struct sum_op {
@@ -203,7 +207,7 @@ struct op_count_nonzero
     RTUNE_DEVICE static u64 join(u64 a, u64 b) { return a + b; }
     RTUNE_DEVICE static u64 identity() { return 0; }
     RTUNE_DEVICE static u64 combine(u64 a, u64 b) { return a + b; }
-    RTUNE_DEVICE static void store(const args &a, u64 x) { store_sum<u64>(a, x); }
+    RTUNE_DEVICE static void store(const args &a, u64 x) { store_sum<u64, term_kind::value>(a, x); }
 };
 
 /* ---- products -------------------------------------------------------------------------------- */

@@ -39,6 +39,9 @@ RTUNE_DEVICE i64 round_even(f64 x) { return __double2ll_rn(x); }
 /* |x|: a modifier of most instructions that use it. */
 RTUNE_DEVICE f32 magnitude(f32 x) { return ::fabsf(x); } /* NVRTC has no __builtin_fabsf */
 RTUNE_DEVICE f64 magnitude(f64 x) { return ::fabs(x); }
+/* Correctly rounded: sqrt.rn, whatever the compiler's options for sqrt are. */
+RTUNE_DEVICE f32 root(f32 x) { return __fsqrt_rn(x); }
+RTUNE_DEVICE f64 root(f64 x) { return __dsqrt_rn(x); }
 #else
 template <class To, class From> RTUNE_DEVICE To same_bits(From x) {
     static_assert(sizeof(To) == sizeof(From), "sizes");
@@ -55,6 +58,8 @@ RTUNE_DEVICE f64 fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
 RTUNE_DEVICE i64 round_even(f64 x) { return i64(__builtin_rint(x)); }
 RTUNE_DEVICE f32 magnitude(f32 x) { return __builtin_fabsf(x); }
 RTUNE_DEVICE f64 magnitude(f64 x) { return __builtin_fabs(x); }
+RTUNE_DEVICE f32 root(f32 x) { return __builtin_sqrtf(x); }
+RTUNE_DEVICE f64 root(f64 x) { return __builtin_sqrt(x); }
 #endif
 
 /* ---- f16 and bf16 ---------------------------------------------------------------------------- */

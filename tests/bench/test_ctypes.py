@@ -7,6 +7,7 @@ The structs have the sizes that the library expects (it checks struct_size), and
 import array
 import ctypes
 import pathlib
+import re
 import sys
 import unittest
 
@@ -21,11 +22,11 @@ class Binding(unittest.TestCase):
         self.handle = rt.Handle(self.library, store='none', device='cpu')
         self.addCleanup(self.handle.close)
 
-    def reduce(self, op, dtype, acc, values, code, second=None):
+    def reduce(self, op, dtype, acc, values, code, second=None, flags=()):
         data = array.array(code, values)
         other = array.array(code, second) if second else None
         out, launch = ctypes.create_string_buffer(32), rt.new_launch()
-        problem = rt.problem_of(op, dtype, acc, len(data))
+        problem = rt.problem_of(op, dtype, acc, len(data), flags=flags)
         second = other.buffer_info()[0] if other else None
         args = rt.args_of(data.buffer_info()[0], ctypes.addressof(out), second, launch)
         self.handle.call(problem, args, None)()
@@ -38,6 +39,10 @@ class Binding(unittest.TestCase):
         self.assertEqual(array.array('f', self.reduce('sum', 'f32', 'wide', values, 'f'))[0], sum(values))
         self.assertEqual(array.array('q', self.reduce('sum', 'i32', 'wide', values, 'i'))[0], sum(values))
         self.assertEqual(array.array('i', self.reduce('sum', 'i32', 'native', values, 'i'))[0], sum(values))
+
+    def test_norm(self):
+        norm = self.reduce('sumsq', 'f64', 'wide', [-3, 4], 'd', flags=['root'])
+        self.assertEqual(array.array('d', norm)[0], 5)
 
     def test_max(self):
         self.assertEqual(array.array('d', self.reduce('max', 'f64', 'wide', [3, -7, 9.5, 2], 'd'))[0], 9.5)
@@ -55,6 +60,9 @@ class Binding(unittest.TestCase):
         body = text[text.index('enum rtune_dtype {'):text.index('RTUNE_DTYPE_COUNT')]
         names = [line.strip(' ,').removeprefix('RTUNE_').lower() for line in body.splitlines()[1:]]
         self.assertEqual([name for name in names if name], rt.DTYPES)
+        body = text[text.index('enum rtune_flag {'):text.index('RTUNE_FLAG_ALL')]
+        bits = {int(bit): name.lower() for name, bit in re.findall(r'RTUNE_(\w+) = 1u << (\d+)', body)}
+        self.assertEqual([bits[bit] for bit in range(len(bits))], rt.FLAGS)
 
 
 if __name__ == '__main__':

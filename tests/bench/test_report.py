@@ -51,8 +51,9 @@ def cub_rows():
 
 
 def torch_rows():
-    return [row('torch', (op, dtype, 'native' if op in ('sum', 'dot') and 'f16' in dtype else 'wide'), 1 << k,
-                peer='torch', ratio=2.5)
+    def acc(op, dtype):
+        return 'native' if op in ('sum', 'sumsq', 'dot') and 'f16' in dtype else 'wide'
+    return [row('torch', (op, dtype, acc(op, dtype)), 1 << k, peer='torch', ratio=2.5)
             for op, dtypes in report.TORCH_CELLS.items() for dtype in dtypes.split() for k in range(6, 31)]
 
 
@@ -141,6 +142,8 @@ class Report(unittest.TestCase):
         self.assert_fails(lambda r: r['run'] == 'modes' and r['mode'] == 'fixed', 1.1, 'modes: least share')
         self.assert_fails(lambda r: r['run'] == 'sum' and r['n'] == 2**31 and r['dtype'] == 'f32', 1.03,
                           'peers: least share')
+        self.assert_fails(lambda r: r['op'] == 'sumsq' and r['dtype'] == 'f64' and r['n'] == 2**30, 1.03,
+                          'peers: least share', 'sumsq f64 wide plain+0')
         self.assertEqual(self.failures(self.slower(
             lambda r: r['run'] == 'modes' and r['mode'] == 'fixed', 1.05)), [])
 

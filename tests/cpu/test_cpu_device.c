@@ -9,6 +9,7 @@
 #include "runtime/device_cpu.h"
 
 #include <fenv.h>
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -199,6 +200,58 @@ static void test_accumulate(void **state) {
             if (set != DATA_RANDOM) check_accumulate(problem, (enum data_set)set, seed + k);
 }
 
+/* The bits of what RTUNE_ROOT makes of a wide sum. */
+static uint64_t root_bits(const struct rtune_problem *problem, uint64_t sum) {
+    const enum rtune_dtype wide = problem->dtype == RTUNE_F64 ? RTUNE_F64 : RTUNE_F32;
+    const double root = sqrt((double)decode_float(wide, sum));
+    const uint64_t bits = encode_float(wide, (quad)root); /* f32: rounded once (Figueroa 1995) */
+    return encode_float(rtune_result_dtype(problem), decode_float(wide, bits));
+}
+
+/* The root of the same sum, to the bit. */
+static void check_root(struct rtune_problem problem, const struct data *data, uint64_t n) {
+    union rtune_cpu_value sum = {.bits = 0}, norm = {.bits = 0};
+    struct rtune_problem wide = problem;
+    char text[128];
+    wide.acc = RTUNE_WIDE;
+    wide.n = problem.n = n;
+    assert_int_equal(launch_onto(&wide, 0, data, sum.bytes, NULL), RTUNE_OK);
+    assert_int_equal(launch_onto(&problem, RTUNE_ROOT, data, norm.bytes, NULL), RTUNE_OK);
+    rtune_problem_print(&problem, text, sizeof text);
+    if (norm.bits != root_bits(&problem, sum.bits))
+        fail_msg("%s: root of %llx: %llx instead of %llx", text, (unsigned long long)sum.bits,
+                 (unsigned long long)norm.bits, (unsigned long long)root_bits(&problem, sum.bits));
+}
+
+static void test_root(void **state) {
+    static const uint64_t sizes[] = {0, 1, 2, 5, 1000, 4099, 40009};
+    static double memory[40009];
+    const struct data data = {.in = memory, .scale = 1.0};
+    const uint64_t seed = test_seed();
+    struct rtune_problem problem;
+    size_t count = 0;
+    (void)state;
+    for (size_t k = 0; rtune_problem_at(k, &problem); k++) {
+        problem.flags = RTUNE_ROOT;
+        if (rtune_problem_check(&problem, NULL) != RTUNE_OK) continue;
+        problem.flags = 0;
+        for (int set = 0; set < data_sets(problem.dtype); set++) {
+            data_fill(&problem, (enum data_set)set, seed + k, memory, 40009);
+            for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+                check_root(problem, &data, sizes[s]);
+        }
+        put(problem.dtype, memory, 3, (double)-INFINITY);
+        check_root(problem, &data, 5);
+        for (int small = 0; small < 2; small++) { /* in f32 the sum overflows; squares underflow */
+            for (uint64_t i = 0; i < 1000; i++)
+                put(problem.dtype, memory, i, small ? 1e-30 : 1e19);
+            check_root(problem, &data, 1000);
+        }
+        count++;
+    }
+    assert_int_equal(count, 14);
+}
+
 /* A33: nothing to reduce: the identity, or EMPTY and not a byte written. */
 static void test_empty(void **state) {
     struct rtune_problem problem;
@@ -326,6 +379,7 @@ int main(void) {
         cmocka_unit_test(test_empty),         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_memory),        cmocka_unit_test(test_streams_and_events),
         cmocka_unit_test(test_identity),      cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_root),
     };
     return cmocka_run_group_tests(tests, everywhere_setup, everywhere_teardown);
 }

@@ -13,6 +13,7 @@ static struct entry {
     const unsigned char *in[2]; /* the second one NULL: there is none */
     size_t size;                /* of each; 0: none is known */
     double scale;
+    uint32_t root; /* RTUNE_ROOT or 0 */
     enum rtune_op op;
     enum rtune_dtype dtype;
     enum rtune_acc acc;
@@ -25,8 +26,9 @@ static size_t next;
 static bool same(const struct entry *e, const struct fake_shape *shape,
                  const struct rtune_kernel_args *args, size_t size) {
     return e->size && e->in[0] == args->in && (!e->in[1] || e->in[1] == args->in2) &&
-           e->size == size && e->op == shape->op && e->dtype == shape->dtype &&
-           e->acc == shape->acc && e->mode == shape->mode && e->nan_rule == shape->nan_rule &&
+           e->size == size && e->root == (args->flags & RTUNE_ROOT) && e->op == shape->op &&
+           e->dtype == shape->dtype && e->acc == shape->acc && e->mode == shape->mode &&
+           e->nan_rule == shape->nan_rule &&
            (e->mode != RTUNE_FIXED || memcmp(&e->scale, &args->scale, sizeof e->scale) == 0);
 }
 
@@ -46,6 +48,7 @@ void fake_memo_keep(const struct fake_shape *shape, const struct rtune_kernel_ar
     *e = (struct entry){.in = {args->in, shape->op == RTUNE_DOT ? args->in2 : NULL},
                         .size = size,
                         .scale = args->scale,
+                        .root = args->flags & RTUNE_ROOT,
                         .op = shape->op,
                         .dtype = shape->dtype,
                         .acc = shape->acc,

@@ -20,8 +20,9 @@ static void spoil(unsigned char *out, size_t size, enum rtune_dtype dtype) {
     out[element_is_float(dtype) && size >= 4 ? size - 2 : 0] ^= 1; /* a visible error */
 }
 
-static struct rtune_problem problem_of(const struct fake_shape *shape, uint64_t n) {
+static struct rtune_problem problem_of(const struct fake_shape *shape, uint64_t n, uint32_t flags) {
     struct rtune_problem p = RTUNE_PROBLEM(shape->op, shape->dtype, n);
+    p.flags = flags & RTUNE_ROOT;
     p.acc = shape->acc;
     p.mode = shape->mode;
     p.nan_rule = shape->nan_rule;
@@ -29,7 +30,7 @@ static struct rtune_problem problem_of(const struct fake_shape *shape, uint64_t 
 }
 
 size_t fake_result_bytes(const struct fake_shape *shape) {
-    const struct rtune_problem p = problem_of(shape, 1);
+    const struct rtune_problem p = problem_of(shape, 1, 0);
     return reference_size(&p);
 }
 
@@ -44,7 +45,7 @@ static void choose_value(const struct fake_shape *shape, struct reference_result
 /* Reduce all elements, or remember having done so. */
 static void reduce(const struct fake_shape *shape, const struct rtune_kernel_args *args,
                    struct reference_result *result) {
-    struct rtune_problem p = problem_of(shape, args->n);
+    struct rtune_problem p = problem_of(shape, args->n, args->flags);
     size_t size = (size_t)args->n * element_size(shape->dtype);
     struct rtune_args inputs = RTUNE_ARGS(args->in, NULL);
     inputs.in2 = args->in2;
@@ -76,7 +77,7 @@ void fake_run_reduction(struct fake_context *context, const struct fake_op *op) 
     struct rtune_kernel_args args;
     struct reference_result result;
     memcpy(&args, op->params, sizeof args);
-    struct rtune_problem p = problem_of(shape, args.n);
+    struct rtune_problem p = problem_of(shape, args.n, args.flags);
     unsigned char *out = args.out;
     if (shape->finish != RTUNE_FINISH_ONE && !workspace_clean(&args)) {
         give_up(context, op, "the workspace is not zeroed");

@@ -152,6 +152,15 @@ static void check_value(const struct value_case *c, const void *in, size_t out_s
     gpu_ok(dev->ops->stream_wait(dev, NULL, &err), &err);
     gpu_ok(dev->ops->mem_get(dev, out, (char *)memory + 32, sizeof out, &err), &err);
     assert_memory_equal(out, &c->after, out_size);
+    request.args.out = (char *)memory + 40; /* of the same input, without the flags */
+    request.args.flags = 0;
+    gpu_ok(dev->ops->launch(dev, kernel, &request, &err), &err);
+    gpu_ok(dev->ops->stream_wait(dev, NULL, &err), &err);
+    gpu_ok(dev->ops->mem_get(dev, out, (char *)memory + 40, sizeof out, &err), &err);
+    if (c->flags)
+        assert_memory_not_equal(out, &c->after, out_size);
+    else
+        assert_memory_equal(out, &c->after, out_size);
     dev->ops->mem_free(dev, memory);
     dev->ops->kernel_close(dev, kernel);
 }
@@ -259,6 +268,7 @@ static void test_floats(void **state) {
          3,
          {.f64 = 4},
          {.f64 = 12}},
+        {RTUNE_SUMSQ, RTUNE_F32, 0, 0, RTUNE_ROOT, {.f32 = {-3, 4}}, 2, {0}, {.f32 = 5}},
     };
     begin(NULL);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)

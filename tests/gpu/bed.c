@@ -78,7 +78,7 @@ void bed_launch(struct bed *bed, const rtune_kernel *kernel, const struct bed_la
                  .out = (char *)bed->out + bed->count * BED_SLOT,
                  .workspace = bed->workspace,
                  .n = launch->problem.n,
-                 .flags = launch->accumulate ? (uint32_t)RTUNE_ACCUMULATE : 0,
+                 .flags = launch->problem.flags & RTUNE_ARGUMENT_FLAGS,
                  .scale = args->scale},
         .grid = launch->grid,
         .stream = bed->stream};
@@ -115,8 +115,8 @@ void bed_check(struct bed *bed, const struct rtune_config *config, const char *w
                 snprintf(message, sizeof message, "byte %zu behind the result was written", i);
             }
         rtune_problem_print(&l->problem, text, sizeof text);
-        CHECK(right, "%s: %s, base %% 128 = %u, %u, %s on %u blocks%s: %s", what, text, l->base,
-              l->base2, how, l->grid, l->accumulate ? ", accumulate" : "", message);
+        CHECK(right, "%s: %s, base %% 128 = %u, %u, %s on %u blocks: %s", what, text, l->base,
+              l->base2, how, l->grid, message);
     }
     check_workspace(bed, how);
     bed->total += bed->count;

@@ -12,10 +12,9 @@ enum { BED_LAUNCHES = 4096, BED_SLOT = 32 };
 
 /* What a launch was, to say so if it is wrong. */
 struct bed_launch {
-    struct rtune_problem problem;
+    struct rtune_problem problem; /* with RTUNE_ARGUMENT_FLAGS of its launch */
     uint32_t grid;
     unsigned base, base2; /* modulo a line of 128 bytes */
-    bool accumulate;
     struct reference_result result;
 };
 

@@ -3,9 +3,10 @@
  * tests/gpu/gpu_instances.c: every op, dtype, acc, mode and NaN rule with configs of every finish
  * and of the bulk variant, on sizes around every boundary of their shapes, on one block, one a
  * multiprocessor and more than there are tiles, on aligned bases, odd ones and the last of a line,
- * with and without RTUNE_ACCUMULATE, against tests/reference. Buffers have exactly the size that is
- * read, so that it is also what compute-sanitizer runs over, with "turn": one config a problem, in
- * turn, so that all problems together have every finish, load and map. "few" has four.
+ * with and without RTUNE_ACCUMULATE and RTUNE_ROOT, against tests/reference. Buffers have exactly
+ * the size that is read, so that it is also what compute-sanitizer runs over, with "turn": one
+ * config a problem, in turn, so that all problems together have every finish, load and map. "few"
+ * has four.
  *
  *   gpu_instances [all|few|turn] [SEED]
  */
@@ -114,9 +115,16 @@ static void before_of(struct fixture *f, const struct rtune_problem *p, unsigned
         element_put(type, before, k, element_round(type, p->op == RTUNE_PROD ? -2 : 8 + (int)k));
 }
 
+/* Half of the sums of squares that have a root are norms. */
+static bool takes_root(struct fixture *f, const struct rtune_problem *p) {
+    struct rtune_problem norm = *p;
+    norm.flags |= RTUNE_ROOT;
+    return rtune_problem_check(&norm, NULL) == RTUNE_OK && rtune_rng_below(&f->rng, 2) == 0;
+}
+
 static void launch(struct fixture *f, const struct rtune_config *config, const rtune_kernel *kernel,
                    uint32_t wanted, size_t k) {
-    const struct reference *state = &f->state[k];
+    struct reference *state = &f->state[k];
     struct bed_launch l = {.problem = state->problem};
     struct rtune_args args = RTUNE_ARGS(NULL, NULL);
     unsigned char before[16];
@@ -125,7 +133,8 @@ static void launch(struct fixture *f, const struct rtune_config *config, const r
     const uint32_t resident = f->bed.dev->units * f->bed.dev->ops->kernel_resident(kernel);
     const unsigned b = (unsigned)rtune_rng_below(&f->rng, BASES);
     const unsigned b2 = (unsigned)rtune_rng_below(&f->rng, BASES);
-    l.problem.flags = RTUNE_ALLOW_NONDETERMINISTIC;
+    state->problem.flags = takes_root(f, &l.problem) ? RTUNE_ROOT : 0;
+    l.problem.flags = state->problem.flags | RTUNE_ALLOW_NONDETERMINISTIC;
     l.grid = gpu_grid(config, wanted, resident);
     if (!rtune_finish_admits(config, &l.problem, l.grid, &why)) return;
     uint64_t depth = reference_depth_of(l.problem.n, config, l.grid);
@@ -138,9 +147,9 @@ static void launch(struct fixture *f, const struct rtune_config *config, const r
     if (l.problem.op == RTUNE_DOT)
         args.in2 = (char *)buffers_of(f, size)->at[1][k][b2] + front_of(b2, size);
     args.scale = state->scale;
-    if (rtune_rng_below(&f->rng, 8) == 0 && l.problem.op != RTUNE_ARGMIN &&
-        l.problem.op != RTUNE_ARGMAX) {
-        l.accumulate = true;
+    if (rtune_rng_below(&f->rng, 8) == 0 && !(l.problem.flags & RTUNE_ROOT) &&
+        l.problem.op != RTUNE_ARGMIN && l.problem.op != RTUNE_ARGMAX) {
+        l.problem.flags |= RTUNE_ACCUMULATE;
         before_of(f, &l.problem, before);
         bed_before(&f->bed, f->bed.count, before, l.result.size);
         reference_accumulate(&l.problem, before, &l.result);

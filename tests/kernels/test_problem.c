@@ -31,7 +31,7 @@ static void test_broken_problems_are_invalid(void **state) {
     p.mode = RTUNE_MODE_COUNT, expect_refused(&p, RTUNE_INVALID, "mode"), p = good;
     p.nan_rule = RTUNE_NAN_COUNT, expect_refused(&p, RTUNE_INVALID, "nan rule"), p = good;
     p.cache = RTUNE_CACHE_COUNT, expect_refused(&p, RTUNE_INVALID, "cache"), p = good;
-    p.flags = 4, expect_refused(&p, RTUNE_INVALID, "flags 0x4"), p = good;
+    p.flags = 8, expect_refused(&p, RTUNE_INVALID, "flags 0x8"), p = good;
     p.n = (uint64_t)1 << 61, expect_refused(&p, RTUNE_INVALID, "address space"), p = good;
     p.n = ((uint64_t)1 << 61) - 1; /* 2^63 - 4 bytes */
     assert_int_equal(rtune_problem_check(&p, NULL), RTUNE_OK);
@@ -59,6 +59,35 @@ static void test_unsupported_problems_say_what_is(void **state) {
                    "sum of f16 in mode reproducible: its result is f32 (use acc wide)");
     p.dtype = RTUNE_F32; /* where both are one */
     assert_int_equal(rtune_problem_check(&p, NULL), RTUNE_OK);
+}
+
+/* A root is of a sum of squares that is a float. */
+static void test_roots(void **state) {
+    (void)state;
+    struct rtune_problem p;
+    size_t roots = 0;
+    for (size_t k = 0; rtune_problem_at(k, &p); k++) {
+        const bool has_root =
+            p.op == RTUNE_SUMSQ && rtune_dtype_info(p.dtype)->is_float && p.mode != RTUNE_FIXED;
+        const size_t size = rtune_result_size(&p);
+        p.flags = RTUNE_ROOT | RTUNE_ALLOW_NONDETERMINISTIC;
+        assert_int_equal(rtune_result_size(&p), has_root ? size : 0);
+        if (!has_root) {
+            expect_refused(&p, RTUNE_UNSUPPORTED, "has no root (clear RTUNE_ROOT, or");
+            continue;
+        }
+        assert_int_equal(rtune_problem_check(&p, NULL), RTUNE_OK);
+        assert_int_equal(rtune_problem_canonical(&p).flags, 0);
+        p.flags |= RTUNE_ACCUMULATE;
+        expect_refused(&p, RTUNE_UNSUPPORTED, "sumsq: a root cannot be accumulated");
+        roots++;
+    }
+    assert_int_equal(roots, 4 + 2 + 4 + 4); /* plain, of which two native; kahan; reproducible */
+    p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 10);
+    p.flags = RTUNE_ROOT;
+    expect_refused(&p, RTUNE_UNSUPPORTED,
+                   "sum of f32 in mode plain: has no root (clear RTUNE_ROOT, or use sumsq of one "
+                   "of f16, bf16, f32, f64 in mode plain, kahan, reproducible)");
 }
 
 /* How many kinds of problems each op has: dtypes x results that differ x NaN rules that matter, and
@@ -123,6 +152,10 @@ static void test_printing_is_bounded(void **state) {
     rtune_problem_print(&p, whole, sizeof whole);
     assert_string_equal(whole,
                         "sum,f32,wide,plain,propagate,cold,n=1048576,accumulate,nondeterministic");
+    p.op = RTUNE_SUMSQ;
+    p.flags = RTUNE_FLAG_ALL;
+    rtune_problem_print(&p, whole, sizeof whole);
+    assert_non_null(strstr(whole, ",n=1048576,accumulate,nondeterministic,root"));
     p.op = (enum rtune_op)77;
     rtune_problem_print(&p, whole, sizeof whole);
     assert_int_equal(whole[0], '?');
@@ -167,7 +200,7 @@ static void test_result_types(void **state) {
     assert_int_equal(size_of(RTUNE_OP_COUNT, RTUNE_F32, RTUNE_WIDE), 0);
     assert_int_equal(rtune_result_size(NULL), 0);
     struct rtune_problem odd = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 1);
-    odd.flags = RTUNE_FLAG_ALL;
+    odd.flags = RTUNE_ACCUMULATE | RTUNE_ALLOW_NONDETERMINISTIC;
     assert_int_equal(rtune_result_size(&odd), 4);
     odd.flags = RTUNE_FLAG_ALL + 1;
     assert_int_equal(rtune_result_size(&odd), 0);
@@ -274,6 +307,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_broken_problems_are_invalid),
         cmocka_unit_test(test_unsupported_problems_say_what_is),
+        cmocka_unit_test(test_roots),
         cmocka_unit_test(test_problems_with_kernels),
         cmocka_unit_test(test_names_of_problems),
         cmocka_unit_test(test_printing_is_bounded),

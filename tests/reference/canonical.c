@@ -67,7 +67,7 @@ void tree_end(const struct reference *r, struct reference_result *result) {
         some = true;
     }
     result->exact = true;
-    result_put(result, 0, type, element_round(type, value));
+    result_put(result, 0, type, element_round(type, sums_stored(&r->problem, value)));
 }
 
 /* ---- fixed ----------------------------------------------------------------------------------- */

@@ -2,7 +2,8 @@
 /*
  * reference.h: the right result of any problem over an array on the host, straight from the
  * definitions (docs/ACCURACY.md, docs/REPRODUCIBLE.md), sharing no code with the kernels. Streamed:
- * elements are added in order, and the result may be asked for after any number of them.
+ * elements are added in order, and the result may be asked for after any number of them. Of the
+ * flags of a problem RTUNE_ROOT is honoured; for RTUNE_ACCUMULATE there is a function.
  */
 #ifndef RTUNE_TESTS_REFERENCE_REFERENCE_H
 #define RTUNE_TESTS_REFERENCE_REFERENCE_H

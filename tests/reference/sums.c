@@ -72,14 +72,31 @@ long double sums_bound(const struct reference *r, uint64_t depth) {
     return bound * (1 + 1e-12L); /* what this computation itself may lose */
 }
 
+static double wide_value(const struct rtune_problem *p, long double value) {
+    const enum rtune_dtype wide = sums_accumulator(p->dtype);
+    return element_value(wide, element_round(wide, value));
+}
+
+/* The root of an f32 as a double and then as an f32 is rounded once: 53 >= 2 x 24 + 2 (Figueroa
+ * 1995). */
+double sums_stored(const struct rtune_problem *p, double sum) {
+    return p->flags & RTUNE_ROOT ? wide_value(p, sqrt(sum)) : sum;
+}
+
 /* Bytes of an exact result in the result's type, which rounds once more if it is native. */
 static void put_value(const struct rtune_problem *p, long double value,
                       struct reference_result *result) {
-    const enum rtune_dtype wide = sums_accumulator(p->dtype);
-    const double sum = element_value(wide, element_round(wide, value));
-    const enum rtune_dtype type = p->acc == RTUNE_NATIVE ? p->dtype : wide;
+    const enum rtune_dtype type = p->acc == RTUNE_NATIVE ? p->dtype : sums_accumulator(p->dtype);
     result->exact = true;
-    result_put(result, 0, type, element_round(type, sum));
+    result_put(result, 0, type, element_round(type, sums_stored(p, wide_value(p, value))));
+}
+
+/* The wide sum is between these, so its root, which grows with it, is between theirs. */
+static void put_bounds(const struct rtune_problem *p, long double low, long double high,
+                       struct reference_result *result) {
+    const bool root = p->flags & RTUNE_ROOT;
+    result->low = root ? sums_stored(p, wide_value(p, low > 0 ? low : 0)) : low;
+    result->high = root ? sums_stored(p, wide_value(p, high)) : high;
 }
 
 void sums_end(const struct reference *r, uint64_t depth, struct reference_result *result) {
@@ -100,8 +117,7 @@ void sums_end(const struct reference *r, uint64_t depth, struct reference_result
     } else if (s->lowest >= f.lowest && s->magnitude <= ldexpl(1, s->lowest + f.precision)) {
         put_value(&r->problem, value, result);
     } else {
-        result->low = value - bound;
-        result->high = value + bound;
+        put_bounds(&r->problem, value - bound, value + bound, result);
     }
 }
 

@@ -22,6 +22,9 @@ void tree_end(const struct reference *r, struct reference_result *result);
 
 void fixed_add(struct reference *r, double x, double y);
 
+/* What is stored of a wide sum, before it is rounded to a native type: the sum, or its root. */
+double sums_stored(const struct rtune_problem *p, double sum);
+
 /* Write bits of a dtype as the exact result. */
 void result_put(struct reference_result *result, size_t at, enum rtune_dtype dtype, uint64_t bits);
 

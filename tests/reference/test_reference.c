@@ -317,6 +317,71 @@ static void test_accumulate(void **state) {
     assert_int_equal(word(&r, 0), 0);
 }
 
+static struct reference_result norm_of(enum rtune_dtype dtype, enum rtune_acc acc,
+                                       enum rtune_mode mode, const double *x, uint64_t n) {
+    unsigned char in[64];
+    struct rtune_problem p = problem(RTUNE_SUMSQ, dtype, n);
+    p.acc = acc;
+    p.mode = mode;
+    p.flags = RTUNE_ROOT;
+    for (uint64_t i = 0; i < n; i++)
+        element_put(dtype, in, i, element_round(dtype, x[i]));
+    return of(&p, in, NULL, 1);
+}
+
+static void test_root(void **state) {
+    static const enum rtune_mode modes[] = {RTUNE_PLAIN, RTUNE_KAHAN, RTUNE_REPRODUCIBLE};
+    static const double sides[] = {-3, 4}, ones[] = {1, 1}, large[] = {30000, -40000},
+                        huge[] = {1.5e19, 1.5e19}, tiny[] = {1e-25},
+                        strange[] = {-INFINITY, 1, NAN};
+    (void)state;
+    for (size_t m = 0; m < 3; m++) {
+        struct reference_result r = norm_of(RTUNE_F32, RTUNE_WIDE, modes[m], sides, 2);
+        assert_true(number(&r) == 5);
+        r = norm_of(RTUNE_F32, RTUNE_WIDE, modes[m], ones, 2);
+        assert_int_equal(word(&r, 0), 0x3fb504f3); /* 1.41421354 */
+        r = norm_of(RTUNE_F64, RTUNE_WIDE, modes[m], ones, 2);
+        assert_int_equal(word(&r, 0), UINT64_C(0x3ff6a09e667f3bcd));
+        r = norm_of(RTUNE_F32, RTUNE_WIDE, modes[m], ones, 0);
+        assert_int_equal(word(&r, 0), 0);
+        r = norm_of(RTUNE_F32, RTUNE_WIDE, modes[m], strange, 2);
+        assert_int_equal(word(&r, 0), 0x7f800000);
+        r = norm_of(RTUNE_F32, RTUNE_WIDE, modes[m], strange, 3);
+        assert_int_equal(word(&r, 0), 0x7fc00000);
+    }
+    struct reference_result r = norm_of(RTUNE_F16, RTUNE_NATIVE, RTUNE_PLAIN, large, 2);
+    assert_int_equal(word(&r, 0), 0x7a1a); /* 50000 is 49984 */
+    r = norm_of(RTUNE_BF16, RTUNE_NATIVE, RTUNE_PLAIN, ones, 2);
+    assert_int_equal(word(&r, 0), 0x3fb5);
+    /* Within bounds where the sum of the squares overflows f32, or they underflow. */
+    r = norm_of(RTUNE_F32, RTUNE_WIDE, RTUNE_KAHAN, huge, 2);
+    assert_true(!r.exact && !r.open && isinf(r.low) && isinf(r.high));
+    r = norm_of(RTUNE_F32, RTUNE_WIDE, RTUNE_PLAIN, tiny, 1);
+    assert_true(!r.exact && r.low >= 0 && r.low <= 0 && r.high < 0x1p-70);
+}
+
+/* The bounds of a norm are the roots of those of its sum. */
+static void test_root_bounds(void **state) {
+    enum { N = 1000 };
+    static float x[N];
+    struct rtune_problem p = problem(RTUNE_SUMSQ, RTUNE_F32, N);
+    char message[256];
+    (void)state;
+    reference_fill(&p, REFERENCE_ROUNDING, 7, x, N);
+    const struct reference_result sum = of(&p, x, NULL, 1);
+    p.flags = RTUNE_ROOT;
+    const struct reference_result norm = of(&p, x, NULL, 1);
+    assert_false(sum.exact || norm.exact);
+    const float ends[] = {sqrtf((float)sum.low), sqrtf((float)sum.high)};
+    assert_true(norm.low >= ends[0] && norm.low <= ends[0]);
+    assert_true(norm.high >= ends[1] && norm.high <= ends[1]);
+    for (int k = 0; k < 2; k++) {
+        const float beyond = nextafterf(ends[k], k ? INFINITY : 0);
+        assert_true(reference_check(&p, &norm, &ends[k], message, sizeof message));
+        assert_false(reference_check(&p, &norm, &beyond, message, sizeof message));
+    }
+}
+
 /* Sizes agree with the library's, and no data set leaves a result open. */
 static void test_every_problem_has_a_reference(void **state) {
     enum { N = 4097 };
@@ -352,6 +417,8 @@ int main(void) {
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_wrong_bits_are_caught),
         cmocka_unit_test(test_accumulate),
+        cmocka_unit_test(test_root),
+        cmocka_unit_test(test_root_bounds),
         cmocka_unit_test(test_every_problem_has_a_reference),
     };
     return cmocka_run_group_tests_name("reference", tests, NULL, NULL);

@@ -123,6 +123,14 @@ static void test_request(void **state) {
     assert_non_null(toy->last.args.workspace);
     assert_int_equal(toy->last.args.n, 1000);
     assert_int_equal(toy->last.args.flags, RTUNE_ACCUMULATE);
+    struct rtune_problem norm = RTUNE_PROBLEM(RTUNE_SUMSQ, RTUNE_F32, 1000);
+    norm.flags = RTUNE_ROOT | RTUNE_ALLOW_NONDETERMINISTIC;
+    assert_int_equal(rtune_reduce(rt, &norm, &a, NULL, NULL), RTUNE_OK);
+    assert_int_equal(toy->last.args.flags, RTUNE_ROOT);
+    norm.n = 0;
+    assert_int_equal(rtune_reduce(rt, &norm, &a, NULL, NULL), RTUNE_OK);
+    assert_int_equal(toy->last.args.n, 0); /* 0 is written */
+    assert_int_equal(rtune_reduce(rt, &p, &a, (void *)(uintptr_t)9, NULL), RTUNE_OK);
     assert_true(toy->last.args.scale > 2.4 && toy->last.args.scale < 2.6);
     assert_ptr_equal(toy->last.stream, (void *)(uintptr_t)9);
     assert_int_equal(toy->last.grid, l.grid);

@@ -234,6 +234,7 @@ static void test_canonical(void **state) {
     struct rows rows = {0};
     const struct rtune_identity h200 = toy_identity(9, 0, 132);
     rows_add(&rows, rows_device(&rows, &h200), RTUNE_MAX, RTUNE_I32, 1000, "block=64");
+    rows_add(&rows, rows_device(&rows, &h200), RTUNE_SUMSQ, RTUNE_F32, 1000, "block=128");
     rows_write(&rows, scratch_path("canonical.db"));
     rtune *rt = toy_open(toy_new(NULL), scratch_path("canonical.db"));
     struct rtune_problem p = RTUNE_PROBLEM(RTUNE_MAX, RTUNE_I32, 1000);
@@ -241,6 +242,9 @@ static void test_canonical(void **state) {
     p.nan_rule = RTUNE_NAN_IGNORE;
     p.flags = RTUNE_ACCUMULATE | RTUNE_ALLOW_NONDETERMINISTIC;
     check_served(rt, &p, RTUNE_FROM_EXACT, "block=64", "");
+    p = RTUNE_PROBLEM(RTUNE_SUMSQ, RTUNE_F32, 1000);
+    p.flags = RTUNE_ROOT;
+    check_served(rt, &p, RTUNE_FROM_EXACT, "block=128", "");
     rtune_close(rt);
 }
 

@@ -119,6 +119,31 @@ static void test_accumulate(void **state) {
     assert_int_equal(out, 22);
 }
 
+static void test_norm(void **state) {
+    (void)state;
+    const float in[] = {3, -4, INFINITY};
+    const uint16_t large[] = {0x7753, 0x78e2}; /* 30000 and 40000 */
+    float out = 7;
+    uint16_t half = 7;
+    struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUMSQ, RTUNE_F32, 2);
+    p.flags = RTUNE_ROOT;
+    reduce(&p, in, &out);
+    assert_true(out >= 5 && out <= 5);
+    p.n = 3;
+    reduce(&p, in, &out);
+    assert_true(isinf(out));
+    p.n = 0;
+    reduce(&p, in, &out);
+    assert_true(out >= 0 && out <= 0);
+    p = RTUNE_PROBLEM(RTUNE_SUMSQ, RTUNE_F16, 2);
+    p.acc = RTUNE_NATIVE;
+    reduce(&p, large, &half);
+    assert_int_equal(half, 0x7c00);
+    p.flags = RTUNE_ROOT;
+    reduce(&p, large, &half);
+    assert_int_equal(half, 0x7a1a); /* 49984 */
+}
+
 static void check_refused(struct rtune_problem p, struct rtune_args a, enum rtune_status status,
                           const char *words) {
     struct rtune_error err = {0};
@@ -293,11 +318,17 @@ static void test_open_arguments(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),          cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_accumulate),      cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_prepare),         cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_tuned_instances), cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_open_arguments),  cmocka_unit_test(test_every_empty),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_accumulate),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_prepare),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_tuned_instances),
+        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_open_arguments),
+        cmocka_unit_test(test_every_empty),
+        cmocka_unit_test(test_norm),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_cpu);
 }

@@ -91,10 +91,6 @@ struct area {
 };
 void fill(const area &to, rtune_dtype dtype, data d, cudaStream_t stream);
 
-// out = sqrt(*in) in the type of the result; in is f32 for f16 and f32, f64 for f64. Launched as a
-// dependent of what the stream did before, so that it costs less than a launch of its own.
-void root(const void *in, void *out, rtune_dtype dtype, cudaStream_t stream);
-
 // ---- timing -----------------------------------------------------------------------------------
 
 double quantile(std::vector<double> v, double q);

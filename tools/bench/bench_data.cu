@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tools/bench/bench_data.cu: input data of the GPU benches, made on the device from the index, and
-// the square root that makes a norm of a sum of squares.
+// tools/bench/bench_data.cu: input data of the GPU benches, made on the device from the index.
 #include "tools/bench/bench_common.cuh"
 
 #include <cuda_bf16.h>
@@ -92,36 +91,6 @@ data data_for(rtune_op op) {
     }
 }
 
-template <class In, class Out> __global__ void root_kernel(const In *in, Out *out) {
-    cudaGridDependencySynchronize();
-    *out = Out(sqrt(*in));
-}
-
-template <class In, class Out> static void root_as(const void *in, void *out, cudaStream_t stream) {
-    cudaLaunchAttribute early = {};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(1);
-    config.blockDim = dim3(1);
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = 1;
-    CUDA(cudaLaunchKernelEx(&config, root_kernel<In, Out>, static_cast<const In *>(in),
-                            static_cast<Out *>(out)));
-}
-
-void root(const void *in, void *out, rtune_dtype dtype, cudaStream_t stream) {
-    if (dtype == RTUNE_F16)
-        root_as<float, __half>(in, out, stream);
-    else if (dtype == RTUNE_F32)
-        root_as<float, float>(in, out, stream);
-    else if (dtype == RTUNE_F64)
-        root_as<double, double>(in, out, stream);
-    else
-        die("no root of this dtype");
-}
-
 } // namespace bench
 
 // ---- for tools/bench/peers.py: as a shared library ---------------------------------------------
@@ -130,9 +99,6 @@ extern "C" {
 void bench_fill(void *p, int dtype, uint64_t n, uint64_t salt, int op, void *stream) {
     bench::fill({p, n, salt}, rtune_dtype(dtype), bench::data_for(rtune_op(op)),
                 cudaStream_t(stream));
-}
-void bench_root(const void *in, void *out, int dtype, void *stream) {
-    bench::root(in, out, rtune_dtype(dtype), cudaStream_t(stream));
 }
 void bench_empty(void *stream) { bench::launch_empty(cudaStream_t(stream)); }
 }

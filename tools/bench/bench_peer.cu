@@ -173,15 +173,17 @@ bool cublas_open(cudaStream_t stream) {
     return true;
 }
 
-// sumsq stands for the norm: bench_peers takes the root of it.
+// sumsq stands for the norm, of which bench_peers asks the library for the root.
 static bool cublas_has(const kind &what) {
     if (!blas.handle || what.mode != RTUNE_PLAIN) return false;
     const bool wide = what.acc == RTUNE_WIDE;
     if (what.op != RTUNE_ASUM && what.op != RTUNE_DOT && what.op != RTUNE_SUMSQ) return false;
     if (what.dtype != RTUNE_F16)
         return wide && (what.dtype == RTUNE_F32 || what.dtype == RTUNE_F64);
-    if (what.op == RTUNE_SUMSQ) return wide && half_nrm2;
-    return !wide && (what.op == RTUNE_ASUM ? half_asum : half_dot);
+    const bool there = what.op == RTUNE_ASUM  ? half_asum
+                       : what.op == RTUNE_DOT ? half_dot
+                                              : half_nrm2;
+    return !wide && there;
 }
 
 template <class T, class Asum, class Dot, class Nrm2>

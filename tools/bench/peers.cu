@@ -7,7 +7,7 @@
 // bimodal, so its lower mode is given: the median of its faster half. floor = an empty kernel
 // between the same events + bytes / the best read rate that any kernel reached in this run; 0 where
 // the input is not cold, or the peer is one that waits: beside thrust, all times end with the
-// result on the host. The norm of cuBLAS is beside our sumsq and the root of it.
+// result on the host. The norm of cuBLAS is beside our sumsq with RTUNE_ROOT.
 #include "tools/bench/bench_peer.cuh"
 
 #include <cuda_fp16.h>
@@ -52,7 +52,7 @@ struct row {
     std::string config;
 };
 
-enum slot { TUNED, STANDARD, PEER, SQUARES, SLOTS };
+enum slot { TUNED, STANDARD, PEER, SLOTS };
 constexpr size_t slot_bytes = 64;
 
 uint64_t bytes_of(const cell &c) {
@@ -239,11 +239,10 @@ call comparison::call_of(const cell &c, slot s) const {
 
 void comparison::reduce(const cell &c, slot s, bool captured) {
     const call k = call_of(c, s);
-    const bool norm = c.what.op == RTUNE_SUMSQ;
-    void *squares = out + SQUARES * slot_bytes;
-    const rtune_problem p = problem_of(c.what, c.n, c.cache);
-    rtune_args a = RTUNE_ARGS(k.in, norm ? squares : k.out);
+    rtune_problem p = problem_of(c.what, c.n, c.cache);
+    rtune_args a = RTUNE_ARGS(k.in, k.out);
     rtune_error err;
+    if (c.what.op == RTUNE_SUMSQ) p.flags = RTUNE_ROOT;
     a.in2 = k.in2;
     a.launch = &launch[s];
     if (captured) { // else each of the calls would take a workspace of its own
@@ -251,7 +250,6 @@ void comparison::reduce(const cell &c, slot s, bool captured) {
         a.workspace_bytes = workspace_bytes[s];
     }
     check_rtune(rtune_reduce(handle[s], &p, &a, on.stream, &err), err, name_of(c.what).c_str());
-    if (norm) root(squares, k.out, c.what.dtype, on.stream);
 }
 
 void comparison::to_host(const cell &, slot s) {
@@ -419,11 +417,10 @@ void comparison::print() const {
     for (const row &r : rows) {
         const bool known_floor = r.at.cache == RTUNE_COLD && !r.beside->host;
         const double floor = known_floor ? empty + double(bytes_of(r.at)) / best_rate : 0;
-        std::printf("%s,%s,%llu,%llu,%s,%.3f,%.3f,%s,%.3f,%.3f,%s%s\n", run,
+        std::printf("%s,%s,%llu,%llu,%s,%.3f,%.3f,%s,%.3f,%.3f,%s\n", run,
                     name_of(r.at.what).c_str(), (unsigned long long)r.at.n,
                     (unsigned long long)r.at.offset, caches.names[r.at.cache], r.tuned, r.standard,
-                    r.beside->name, r.other, floor, r.config.c_str(),
-                    r.at.what.op == RTUNE_SUMSQ ? " + root" : "");
+                    r.beside->name, r.other, floor, r.config.c_str());
     }
 }
 

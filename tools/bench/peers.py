@@ -24,14 +24,14 @@ import rtune_ctypes as rt  # noqa: E402
 FLUSH = 256 << 20
 SPIN = 600_000  # cycles: 300 us, in which the host enqueues a sample
 SIZES = {'i8': 1, 'f16': 2, 'bf16': 2, 'i32': 4, 'f32': 4, 'f64': 8}
-# our op: dtypes; the acc whose result has the type of PyTorch's is wide but for halves
+# our op (sumsq with its root): dtypes; the acc whose result has the type of PyTorch's is wide but for halves
 KINDS = {'sum': 'i8 i32 f16 bf16 f32 f64', 'max': 'i8 i32 f16 bf16 f32 f64', 'argmax': 'i32 f16 f32 f64',
          'sumsq': 'f16 f32 f64', 'dot': 'f16 f32 f64'}
 BOUNDS = {'f16': 5e-3, 'bf16': 4e-2, 'f32': 1e-3, 'f64': 1e-9}  # the peers add in orders of their own
 
 
 def acc_of(op, dtype):
-    return 'native' if op in ('sum', 'dot') and dtype in ('f16', 'bf16') else 'wide'
+    return 'native' if op in ('sum', 'sumsq', 'dot') and dtype in ('f16', 'bf16') else 'wide'
 
 
 class Helper:
@@ -39,12 +39,11 @@ class Helper:
 
     def __init__(self, path):
         dll = ctypes.CDLL(path)
-        self.fill, self.root, self.empty = dll.bench_fill, dll.bench_root, dll.bench_empty
+        self.fill, self.empty = dll.bench_fill, dll.bench_empty
         pointer, whole = ctypes.c_void_p, ctypes.c_uint64
         self.fill.argtypes = [pointer, ctypes.c_int, whole, whole, ctypes.c_int, pointer]
-        self.root.argtypes = [pointer, pointer, ctypes.c_int, pointer]
         self.empty.argtypes = [pointer]
-        for function in (self.fill, self.root, self.empty):
+        for function in (self.fill, self.empty):
             function.restype = None
 
 
@@ -148,24 +147,13 @@ class Ours:
     def calls(self, op, dtype, n, at2):
         """The tuned call, the built-in one, and the launch record of the former."""
         launch, base, out = rt.new_launch(), self.stand.pool.data_ptr(), self.stand.out.data_ptr()
-        problem = rt.problem_of(op, dtype, acc_of(op, dtype), n)
+        flags = ['root'] if op == 'sumsq' else []
+        problem = rt.problem_of(op, dtype, acc_of(op, dtype), n, flags=flags)
         in2 = base + at2 if op == 'dot' else None
         made = []
         for handle, record in zip(self.handles, (launch, None)):
-            reduce = handle.call(problem, rt.args_of(base, out, in2, record), self.stream)
-            made.append(self.with_root(reduce, dtype) if op == 'sumsq' else reduce)
+            made.append(handle.call(problem, rt.args_of(base, out, in2, record), self.stream))
         return made[0], made[1], launch
-
-    def with_root(self, reduce, dtype):
-        root, stream = self.helper.root, ctypes.c_void_p(self.stream)
-        at = self.stand.out.data_ptr()
-        square, out = ctypes.c_void_p(at), ctypes.c_void_p(at + 32)
-        number = rt.DTYPES.index(dtype)
-
-        def run():
-            reduce()
-            root(square, out, number, stream)
-        return run
 
     def value(self, op, dtype, torch_side):
         """The result as Python has it: of argmax the index."""
@@ -175,8 +163,7 @@ class Ours:
         kind = torch_side.dtypes[dtype]
         if op == 'sum' and dtype in ('i8', 'i32'):
             kind = torch.int64
-        at = 32 if op == 'sumsq' else 0
-        return out[at:at + 8].view(kind)[0].item()
+        return out[:8].view(kind)[0].item()
 
 
 def same(ours, theirs, op, dtype, x):
@@ -234,7 +221,7 @@ class Bench:
                 self.compare(op, dtype, x, results)
             if i % 5 == 0:
                 self.launches.append(once(empty)[0])
-        config = self.ours.library.config_text(launch.config) + (' + root' if op == 'sumsq' else '')
+        config = self.ours.library.config_text(launch.config)
         for peer, _, times in theirs:
             row = [statistics.median(a), statistics.median(b), peer.name, statistics.median(times)]
             self.rows.append(((op, dtype, acc_of(op, dtype)), n, size, row, config))

@@ -11,6 +11,7 @@ OPS = ('sum sumsq asum dot prod min max minmax argmin argmax any all count_nonze
 DTYPES = 'i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64'.split()
 ACCS = ['wide', 'native']
 CACHES = ['cold', 'dirty', 'warm']
+FLAGS = ['accumulate', 'allow_nondeterministic', 'root']  # by the number of their bit
 
 
 class Error(Structure):
@@ -97,9 +98,10 @@ class Handle:
         return run
 
 
-def problem_of(op, dtype, acc, n, cache='cold'):
+def problem_of(op, dtype, acc, n, cache='cold', flags=()):
     return Problem(struct_size=ctypes.sizeof(Problem), op=OPS.index(op), dtype=DTYPES.index(dtype),
-                   acc=ACCS.index(acc), cache=CACHES.index(cache), n=n)
+                   acc=ACCS.index(acc), cache=CACHES.index(cache), n=n,
+                   flags=sum(1 << FLAGS.index(flag) for flag in flags))
 
 
 def args_of(in_, out, in2=None, launch=None):

@@ -39,6 +39,7 @@ struct check {
     uint64_t bits;
     int64_t index;
     filter which;
+    bool root = false;
 };
 
 void run_check(const check &c) {
@@ -48,13 +49,14 @@ void run_check(const check &c) {
     const unsigned more = unsigned(x.n < 16 ? x.n + 2 : 7);
     for (const instance &of : catalog()) {
         if (of.problem.op != c.op || of.problem.dtype != x.dtype || !c.which(of.problem)) continue;
+        if (c.root && !has_root(of.problem)) continue;
         const uint64_t bits =
             c.is_bits ? c.bits : bits_of(rtune_result_dtype(&of.problem), c.value);
         const reference_result result = result_of(of.problem, bits, c.index);
         for (const unsigned grid : {1u, 3u, more}) {
             if (grid != 1 && one_block(of)) continue;
             expect({&of, grid, in, in, 1, x.n, order((count + grid) % 3), test_seed() + count,
-                    nullptr},
+                    nullptr, c.root},
                    result, c.name);
         }
         count++;
@@ -100,6 +102,9 @@ void all_give_bits(const char *name, rtune_op op, const values &x, uint64_t bits
 void all_give_at(const char *name, rtune_op op, const values &x, unsigned offset, double value,
                  filter which) {
     run_check({name, op, &x, {false, offset}, false, value, 0, 0, which});
+}
+void all_norms_give(const char *name, const values &x, double value, filter which) {
+    run_check({name, RTUNE_SUMSQ, &x, {true, 0}, false, value, 0, 0, which, true});
 }
 
 } // namespace rtune_emu

@@ -52,6 +52,10 @@ void all_give_bits(const char *name, rtune_op op, const values &x, uint64_t bits
 void all_give_at(const char *name, rtune_op op, const values &x, unsigned offset, double value,
                  filter which = any);
 
+/* Every instance of sumsq on x.dtype that `which` lets pass and that has a root: all_give, of it.
+ */
+void all_norms_give(const char *name, const values &x, double value, filter which = any);
+
 const rtune_dtype floats[] = {RTUNE_F16, RTUNE_BF16, RTUNE_F32, RTUNE_F64};
 const rtune_dtype integers[] = {RTUNE_I8,  RTUNE_U8,  RTUNE_I16, RTUNE_U16,
                                 RTUNE_I32, RTUNE_U32, RTUNE_I64, RTUNE_U64};

@@ -21,10 +21,11 @@ using ull = unsigned long long;
 const char *describe(const shot &s) {
     static char text[320];
     snprintf(text, sizeof text,
-             "%s grid=%u n=%llu base%%128=%u,%u order=%d seed=%llu scale=%g accumulate=%d",
+             "%s grid=%u n=%llu base%%128=%u,%u order=%d seed=%llu scale=%g accumulate=%d "
+             "root=%d",
              s.of->name, s.grid, ull(s.n), unsigned(reinterpret_cast<uintptr_t>(s.in) % 128),
              unsigned(reinterpret_cast<uintptr_t>(s.in2) % 128), int(s.in_order), ull(s.seed),
-             s.scale, s.before != nullptr);
+             s.scale, s.before != nullptr, s.root);
     return text;
 }
 
@@ -83,7 +84,8 @@ void shoot(const shot &s, unsigned char got[result_max]) {
     args.workspace = workspace;
     args.n = s.n;
     args.scale = s.scale;
-    args.flags = s.before ? uint32_t(RTUNE_ACCUMULATE) : 0;
+    if (s.before) args.flags |= RTUNE_ACCUMULATE;
+    if (s.root) args.flags |= RTUNE_ROOT;
 
     const char *bad = run_kernels(s, &args);
     if (!bad) bad = workspace_check(workspace);
@@ -104,6 +106,12 @@ void expect(const shot &s, const reference_result &result, const char *why) {
     shoot(s, got);
     if (!reference_check(&p, &want, got, message, sizeof message))
         fail_msg("%s: %s: %s", why, describe(s), message);
+}
+
+bool has_root(const rtune_problem &p) {
+    rtune_problem norm = p;
+    norm.flags |= RTUNE_ROOT;
+    return rtune_problem_check(&norm, nullptr) == RTUNE_OK;
 }
 
 bool one_block(const instance &of) { return of.config.finish == RTUNE_FINISH_ONE; }

@@ -36,6 +36,7 @@ struct shot {
     order in_order;
     uint64_t seed;
     const void *before; /* not NULL: RTUNE_ACCUMULATE to these 16 bytes */
+    bool root = false;  /* RTUNE_ROOT */
 };
 /* Launch, and copy what out holds then. Fails the test if something was undefined, if a byte that
  * is no part of the result was written, or if the workspace was left in another state than it was
@@ -43,6 +44,9 @@ struct shot {
 void shoot(const shot &s, unsigned char got[16]);
 /* Fail the test unless the launch gives this result, or what RTUNE_ACCUMULATE makes of it. */
 void expect(const shot &s, const reference_result &result, const char *why);
+
+/* Has the problem a root? */
+bool has_root(const rtune_problem &p);
 
 /* Only one block may be launched. */
 bool one_block(const instance &of);

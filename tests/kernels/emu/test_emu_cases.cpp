@@ -250,6 +250,7 @@ int main() {
         cmocka_unit_test(test_A44_sums_of_zeros),
         cmocka_unit_test(test_B05_two_on_one_workspace),
         cmocka_unit_test(test_special_values_of_sums),
+        cmocka_unit_test(test_norms),
         cmocka_unit_test(test_integers_wrap),
         cmocka_unit_test(test_packed_totals_at_their_limit),
         cmocka_unit_test(test_fixed_edges),

@@ -120,6 +120,25 @@ void test_special_values_of_sums(void **) {
     }
 }
 
+/* RTUNE_ROOT: the root of the wide sum, rounded before the result is. */
+void test_norms(void **) {
+    for (const rtune_dtype dtype : floats) {
+        all_norms_give("norm", list(dtype, {-3, 4}), 5);
+        all_norms_give("norm", repeat(dtype, 2, -1), 1.4142135623730951);
+        all_norms_give("norm", repeat(dtype, 4097, 2), 128.01562404644206); /* of 16388 */
+        all_norms_give("norm", list(dtype, {0.0, -0.0}), 0.0);
+        all_norms_give("norm", list(dtype, {1, -inf}), inf);
+        values x = list(dtype, {1, inf, 1});
+        x.put_bits(2, odd_nan(dtype));
+        all_norms_give("norm", x, no_number);
+    }
+    all_norms_give("norm", list(RTUNE_F16, {30000, -40000}), 50000); /* its square is 2.5e9 */
+    all_norms_give("norm", list(RTUNE_BF16, {0x1p63, 0x1p62}), sqrt(0x1.4p126));
+    all_norms_give("norm", list(RTUNE_F32, {1.5e19, 1.5e19}), inf);
+    all_norms_give("norm", list(RTUNE_F32, {1e-30}), 0);
+    all_norms_give("norm", list(RTUNE_F64, {1.2e154, 1.2e154}), inf);
+}
+
 void test_integers_wrap(void **) {
     values x = repeat(RTUNE_I64, 2, 0), y = repeat(RTUNE_U8, 3, 100);
     x.put_bits(0, uint64_t(INT64_MAX)), x.put_bits(1, 2);

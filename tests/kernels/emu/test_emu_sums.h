@@ -11,6 +11,7 @@ void test_A37_one_block_and_more_blocks_than_elements(void **);
 void test_A39_compensation_past_infinity(void **);
 void test_A44_sums_of_zeros(void **);
 void test_special_values_of_sums(void **);
+void test_norms(void **);
 void test_integers_wrap(void **);
 void test_packed_totals_at_their_limit(void **);
 void test_fixed_edges(void **);

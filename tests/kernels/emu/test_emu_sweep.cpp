@@ -2,8 +2,8 @@
 /*
  * Every selected instance against the reference: sizes around every boundary of its shape, one to
  * more blocks than tiles, every base modulo 16 bytes and random ones modulo a line of 128, each end
- * at a guard page, all three orders, with and without RTUNE_ACCUMULATE; data of which every order
- * is exact, data that rounds, and special values.
+ * at a guard page, all three orders, with and without RTUNE_ACCUMULATE and RTUNE_ROOT; data of
+ * which every order is exact, data that rounds, and special values.
  *
  *     test_emu_sweep [SHARD SHARDS]
  */
@@ -29,7 +29,7 @@ constexpr double fixed_scale = 1234567.8901;
 struct data_set {
     rtune_problem problem;
     char in[2][n_max * 8];
-    std::map<uint64_t, reference_result> results;
+    std::map<uint64_t, reference_result> results[2]; /* [1]: roots */
 };
 data_set sets[REFERENCE_DATA_COUNT];
 unsigned shard = 0, shards = 1;
@@ -56,14 +56,16 @@ std::set<unsigned> grids_of(const instance &of, uint64_t n) {
 }
 
 /* The reference, once for each n. */
-const reference_result &result_of(data_set &set, uint64_t n) {
-    const auto found = set.results.find(n);
-    if (found != set.results.end()) return found->second;
+const reference_result &result_of(data_set &set, uint64_t n, bool root) {
+    std::map<uint64_t, reference_result> &results = set.results[root];
+    const auto found = results.find(n);
+    if (found != results.end()) return found->second;
     reference r;
     reference_begin(&r, &set.problem, fixed_scale);
+    if (root) r.problem.flags = RTUNE_ROOT;
     reference_add(&r, set.in[0], set.in[1], n);
-    reference_end(&r, 0, &set.results[n]);
-    return set.results[n];
+    reference_end(&r, 0, &results[n]);
+    return results[n];
 }
 
 /* For extremes, one that beats all others, at a random place: a running extreme would hide most
@@ -106,14 +108,15 @@ void check_one(const instance &of, unsigned grid, uint64_t n, placement where, r
     data_set &set = sets[p.mode == RTUNE_PLAIN && seed % 4 ? 0 : seed / 4 % REFERENCE_DATA_COUNT];
     unsigned char before[16];
     shot s = {&of, grid, nullptr, nullptr, fixed_scale, n, order(seed / 16 % 3), seed, nullptr};
+    s.root = has_root(p) && seed / 4096 % 2;
     void *in = place(0, set.in[0], n, element_size(p.dtype), where);
     s.in = in;
     if (p.op == RTUNE_DOT)
         s.in2 = place(1, set.in[1], n, element_size(p.dtype), place_of(p, seed / 64));
     const reference_result result =
-        extreme && seed / 4 % 4 ? with_spike(p, in, n, rng) : result_of(set, n);
+        extreme && seed / 4 % 4 ? with_spike(p, in, n, rng) : result_of(set, n, s.root);
     assert_true(!result.open || &set == &sets[REFERENCE_SPECIAL]);
-    if (seed / 1024 % 4 == 0 && p.op != RTUNE_ARGMIN && p.op != RTUNE_ARGMAX) {
+    if (seed / 1024 % 4 == 0 && !s.root && p.op != RTUNE_ARGMIN && p.op != RTUNE_ARGMAX) {
         before_of(p, rng, before);
         s.before = before;
     }
@@ -138,7 +141,8 @@ unsigned long check_instance(const instance &of, uint64_t n_every, rtune_rng *rn
 void fill(const rtune_problem &p) {
     for (int set = 0; set < REFERENCE_DATA_COUNT; set++) {
         sets[set].problem = p;
-        sets[set].results.clear();
+        for (auto &results : sets[set].results)
+            results.clear();
         for (unsigned k = 0; k < 2; k++)
             reference_fill(&p, reference_data(set), test_seed() + 2 * unsigned(set) + k,
                            sets[set].in[k], n_max);
