@@ -153,16 +153,6 @@ static void print_event(struct tune_output *output, const struct rtune_tune_even
     }
 }
 
-static void json_problem(struct json *json, const struct rtune_problem *problem) {
-    json_text(json, "op", rtune_op_name(problem->op));
-    json_text(json, "dtype", rtune_dtype_name(problem->dtype));
-    json_text(json, "acc", rtune_acc_name(problem->acc));
-    json_text(json, "mode", rtune_mode_name(problem->mode));
-    json_text(json, "nan", rtune_nan_name(problem->nan_rule));
-    json_text(json, "cache", rtune_cache_name(problem->cache));
-    json_u64(json, "n", problem->n);
-}
-
 static void json_config(struct json *json, const struct rtune_config *config) {
     char text[256];
     (void)rtune_config_print(config, text, sizeof text);
@@ -170,7 +160,7 @@ static void json_config(struct json *json, const struct rtune_config *config) {
 }
 
 static void json_trial(struct json *json, const struct rtune_trial *trial) {
-    json_problem(json, &trial->problem);
+    json_problem_fields(json, &trial->problem);
     json_config(json, &trial->config);
     json_text(json, "reason", rtune_reason_name(trial->reason));
     if (trial->reason != RTUNE_REASON_CORRECT) {
@@ -184,7 +174,7 @@ static void json_trial(struct json *json, const struct rtune_trial *trial) {
 }
 
 static void json_winner(struct json *json, const struct rtune_winner *winner) {
-    json_problem(json, &winner->problem);
+    json_problem_fields(json, &winner->problem);
     json_u64(json, "n_from", winner->n_from);
     json_u64(json, "n_to", winner->n_to);
     json_config(json, &winner->config);

@@ -17,7 +17,9 @@ static const double tie = 0.3;
 /* One above this part of the time is none however wide it is, but for the default. */
 static const double clear = 0.01;
 
-static double bin_of(double us) { return fmin(fmax(bin_us / us, bin_least), bin_most) * us; }
+static double bin_of(double us) {
+    return us > 0 ? fmin(fmax(bin_us / us, bin_least), bin_most) * us : bin_us;
+}
 
 struct race {
     struct rtune_meter *meter;
