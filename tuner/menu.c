@@ -219,7 +219,7 @@ static void add_neighbours(const struct filling *f, const struct rtune_config *c
 static void add_powers(const struct filling *f) {
     static const struct {
         uint32_t block, vectors, per_sm;
-    } shapes[POWERS] = {{1024, 4, 1}, {512, 8, 2}, {512, 4, 4}, {512, 2, 4}};
+    } shapes[POWERS] = {{1024, 4, 1}, {512, 16, 1}, {512, 8, 2}, {512, 4, 4}};
     const uint32_t units = f->source->meter->info.identity.sm_count;
     if (f->problem.mode != RTUNE_REPRODUCIBLE || !f->source->meter->info.cuda) return;
     for (size_t k = 0; k < POWERS; k++) {
