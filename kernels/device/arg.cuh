@@ -150,7 +150,8 @@ template <class Op, class P, class Beside>
 RTUNE_DEVICE typename Op::acc arg_block(const args &a, Beside &beside) {
     using T = typename Op::in;
     using K = typename Op::key;
-    alignas(16) RTUNE_SHARED typename Op::acc shared[P::warps];
+    alignas(16) RTUNE_SHARED typename Op::acc parts[P::warps];
+    const shared_array<typename Op::acc> shared(parts);
     const input<T> x(a);
     const bool last_block = this_block<P>() == block_count<P>() - 1;
     const bool edge = last_block && (x.head() > 0 || x.tail() > 0);
@@ -183,9 +184,9 @@ RTUNE_DEVICE typename Op::acc arg_block(const args &a, Beside &beside) {
     typename Op::acc found = Op::make(least, Op::least_index(index, narrow));
     if constexpr (P::warps > 1) {
         const u32 lane = t % 32;
-        if (lane == 0) shared[t / 32] = found;
+        if (lane == 0) shared.put(t / 32, found);
         barrier();
-        if (t < 32) found = Op::warp(lane < P::warps ? shared[lane] : Op::identity(), narrow);
+        if (t < 32) found = Op::warp(lane < P::warps ? shared.get(lane) : Op::identity(), narrow);
     }
     return found;
 }

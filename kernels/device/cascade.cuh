@@ -208,6 +208,7 @@ template <class Op, class P> struct reader {
             load(r, packs...);
             loaded();
         }
+        loads_first(x.body() + s.begin);
         u64 i = s.begin;
         for (typename P::trips number = 0;; number++) {
             RTUNE_NO_UNROLL; /* its loads wait for the additions: copies would only be code to fetch */
@@ -217,6 +218,7 @@ template <class Op, class P> struct reader {
             step();
             r = trip_at<P>(s, i, 0);
             load(r, packs...);
+            loads_first(x.body() + i);
         }
     }
 };
@@ -267,26 +269,27 @@ template <class Op, u32 LANES> RTUNE_DEVICE typename Op::acc warp_reduce(typenam
 /* ---- block ----------------------------------------------------------------------------------- */
 
 /* All threads of the block call it. Thread 0 holds the result. `shared` has room for one
- * accumulator a warp and is not reused by this launch. One barrier, if there is more than one warp: what
+ * accumulator a warp and is not used again by this launch. One barrier, if there is more than one warp: what
  * thread 0 wrote to shared memory before the call is visible to all after it. */
 template <class Op, class P>
-RTUNE_DEVICE typename Op::acc block_reduce(typename Op::acc x, typename Op::acc *shared) {
+RTUNE_DEVICE typename Op::acc block_reduce(typename Op::acc x,
+                                           const shared_array<typename Op::acc> &shared) {
     using A = typename Op::acc;
     x = warp_reduce<Op, 32>(x);
     if constexpr (P::warps > 1) {
         const u32 t = thread_index(), lane = t % 32, warp = t / 32;
-        if (lane == 0) shared[warp] = x;
+        if (lane == 0) shared.put(warp, x);
         barrier();
         if (warp == 0) {
             if constexpr (Op::own_warp) {
-                x = Op::warp(lane < P::warps ? shared[lane] : Op::identity());
+                x = Op::warp(lane < P::warps ? shared.get(lane) : Op::identity());
             } else if constexpr (P::warps * sizeof(A) <= 64) { /* four loads and a tree beat the shuffles */
                 A all[P::warps];
 #pragma unroll
-                for (u32 k = 0; k < P::warps; k++) all[k] = shared[k];
+                for (u32 k = 0; k < P::warps; k++) all[k] = shared.get(k);
                 x = tree<by_combine<Op>>(all);
             } else {
-                const A y = lane < P::warps ? shared[lane] : Op::identity();
+                const A y = lane < P::warps ? shared.get(lane) : Op::identity();
                 x = warp_reduce<Op, P::warps>(y);
             }
         }

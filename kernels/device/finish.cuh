@@ -185,18 +185,12 @@ RTUNE_DEVICE typename Op::acc gather(const Source &source, u32 count, typename O
 
 /* ---- finishes -------------------------------------------------------------------------------- */
 
-/* What thread 0 has, for all threads. before: shared memory that thread 0 wrote before a barrier that is
- * behind us; a single warp needs none. */
-template <class P> RTUNE_DEVICE u32 from_thread_0(u32 own, const u32 &before) {
-    if constexpr (P::warps > 1) return before;
-    else return shuffle(own, 0);
-}
-
 /* Who writes a slot takes a ticket as soon as its loads are on their way, whose latency hides behind
  * theirs. One of one needs none. */
 template <class Op> struct ticket_beside {
     const args &a;
-    u32 self, count, &shared;
+    u32 self, count;
+    shared_array<u32> shared;
     u32 ticket = 0;
     RTUNE_DEVICE void loaded() {
         if (thread_index() != 0 || count == 1) return;
@@ -204,7 +198,11 @@ template <class Op> struct ticket_beside {
         prefetch(slots<typename Op::acc>::at(a, self));
     }
     RTUNE_DEVICE void read() {
-        if (thread_index() == 0) shared = ticket;
+        if (thread_index() == 0) shared.put(0, ticket);
+    }
+    /* Of the block that started last, behind the barrier. */
+    template <class P> RTUNE_DEVICE bool is_last() const {
+        return (P::warps > 1 ? shared.get(0) : shuffle(ticket, 0)) == count - 1;
     }
 };
 /* Flagged slots: the block that started last gathers. */
@@ -213,7 +211,8 @@ RTUNE_DEVICE void finish_slots(const args &a, const Block &block) {
     using A = typename Op::acc;
     alignas(16) RTUNE_SHARED A shared[32];
     RTUNE_SHARED A shared_own;
-    RTUNE_SHARED u32 shared_ticket;
+    RTUNE_SHARED u32 shared_word;
+    const shared_array<u32> shared_ticket(&shared_word);
     const u32 t = thread_index(), grid = grid_size();
     ticket_beside<Op> beside = {a, block_index(), grid, shared_ticket};
     const A x = block(beside);
@@ -221,7 +220,7 @@ RTUNE_DEVICE void finish_slots(const args &a, const Block &block) {
         if (t == 0) Op::store(a, x);
         return;
     }
-    if (from_thread_0<P>(beside.ticket, shared_ticket) != grid - 1) {
+    if (!beside.template is_last<P>()) {
         if (t == 0) slots<A>::write(a, block_index(), x);
         return;
     }
@@ -243,7 +242,8 @@ template <class Op, class P, class Block>
 RTUNE_DEVICE void finish_last(const args &a, const Block &block) {
     using A = typename Op::acc;
     alignas(16) RTUNE_SHARED A shared[32];
-    RTUNE_SHARED u32 shared_ticket;
+    RTUNE_SHARED u32 shared_word;
+    const shared_array<u32> shared_ticket(&shared_word);
     const u32 t = thread_index(), grid = grid_size();
     if (t == 0) {
         prefetch(partial_of(a, block_index()));
@@ -254,10 +254,10 @@ RTUNE_DEVICE void finish_last(const args &a, const Block &block) {
     if (t == 0) {
         store_partial(a, block_index(), x);
         ticket = ticket_acq_rel(workspace_at<u32>(a, ticket_done), grid - 1);
-        shared_ticket = ticket;
+        shared_ticket.put(0, ticket);
     }
     if constexpr (P::warps > 1) barrier();
-    if (from_thread_0<P>(ticket, shared_ticket) != grid - 1) return;
+    if ((P::warps > 1 ? shared_ticket.get(0) : shuffle(ticket, 0)) != grid - 1) return;
     const A all = gather<Op, P>(partial_source<Op>{a, grid}, grid, shared);
     if (t == 0) Op::store(a, all);
 }

@@ -23,7 +23,7 @@ RTUNE_DEVICE void cluster_arrive() { asm volatile("barrier.cluster.arrive.releas
 RTUNE_DEVICE void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory"); }
 /* Store into the same variable of another block of the cluster. */
 RTUNE_DEVICE void store_remote(void *shared, u32 rank, u32 x) {
-    const u32 local = u32(__cvta_generic_to_shared(shared));
+    const u32 local = shared_address(shared);
     asm volatile("{\n\t.reg .u32 r;\n\tmapa.shared::cluster.u32 r, %0, %1;\n\t"
                  "st.shared::cluster.u32 [r], %2;\n\t}"
                  : : "r"(local), "r"(rank), "r"(x) : "memory");
@@ -40,7 +40,8 @@ RTUNE_DEVICE void finish_cluster(const args &a, const Block &block) {
     alignas(16) RTUNE_SHARED A shared_ranks[P::extra];
     alignas(16) RTUNE_SHARED A shared[32];
     RTUNE_SHARED A shared_own;
-    RTUNE_SHARED u32 shared_ticket;
+    RTUNE_SHARED u32 shared_word;
+    const shared_array<u32> shared_ticket(&shared_word);
     const u32 t = thread_index(), clusters = grid_size() / P::extra, rank = cluster_rank();
     const u32 self = block_index() / P::extra;
     cluster_arrive(); /* all have started before anyone writes to another */
@@ -62,7 +63,7 @@ RTUNE_DEVICE void finish_cluster(const args &a, const Block &block) {
         if (t == 0) Op::store(a, x);
         return;
     }
-    if (from_thread_0<P>(beside.ticket, shared_ticket) != clusters - 1) {
+    if (!beside.template is_last<P>()) {
         if (t == 0) slots<A>::write(a, self, x);
         return;
     }
@@ -98,7 +99,6 @@ RTUNE_DEVICE void finish_grid_sync(const args &a, const Block &block) {
 
 /* ---- bulk copies ----------------------------------------------------------------------------- */
 
-RTUNE_DEVICE u32 shared_address(const void *p) { return u32(__cvta_generic_to_shared(p)); }
 RTUNE_DEVICE void transfer_init(u64 *full) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" : : "r"(shared_address(full)) : "memory");
 }

@@ -28,7 +28,8 @@ template <class Op, class P> struct block_stage {
         } else if constexpr (is_arg<Op>::value) {
             return arg_block<Op, P>(a, beside);
         } else {
-            alignas(16) RTUNE_SHARED typename Op::acc shared[P::warps];
+            alignas(16) RTUNE_SHARED typename Op::acc parts[P::warps];
+            const shared_array<typename Op::acc> shared(parts);
             const typename Op::acc x = thread_part(beside);
             beside.read();
             return block_reduce<Op, P>(x, shared);

@@ -212,7 +212,8 @@ RTUNE_DEVICE typename Op::acc warp_leaves(leaf_sum<Op, P> &leaf, u64 begin, u64 
 template <class Op, class P, class Beside>
 RTUNE_DEVICE typename Op::acc leaves_block(const args &a, Beside &beside) {
     using A = typename Op::acc;
-    alignas(16) RTUNE_SHARED A shared[32];
+    alignas(16) RTUNE_SHARED A parts[32];
+    const shared_array<A> shared(parts);
     const input<typename Op::in> x(a);
     const u32 t = thread_index(), lane = t % 32, warp = t / 32;
     const u64 leaves = (x.n + Op::leaf - 1) / Op::leaf, all = ceil_power(leaves);
@@ -233,9 +234,9 @@ RTUNE_DEVICE typename Op::acc leaves_block(const args &a, Beside &beside) {
     }
     beside.read();
     if constexpr (P::warps > 1) {
-        if (lane == 0) shared[warp] = y;
+        if (lane == 0) shared.put(warp, y);
         barrier();
-        if (warp == 0) y = warp_all<Op>(lane < P::warps ? shared[lane] : A(0));
+        if (warp == 0) y = warp_all<Op>(lane < P::warps ? shared.get(lane) : A(0));
     }
     return y;
 }

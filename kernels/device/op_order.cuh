@@ -57,28 +57,57 @@ template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 2
     RTUNE_DEVICE static T result(value x) { return extreme_result<T>(x); }
 };
 /* f64 as order keys: signed integers that compare as the floats do, -0 < +0; adding the number of keys
- * above infinity, modulo 2^64, brings all NaNs to the low end, subtracting it to the high end. Integers are
- * compared and selected in half the instructions that floats with their exceptions take. */
-template <bool MAX, bool IGNORE> struct extreme_parts<f64, MAX, IGNORE, 8> {
+ * above infinity, modulo 2^64, brings all NaNs to the low end, subtracting it to the high end. */
+template <bool MAX, bool IGNORE> struct f64_keys {
     using value = i64;
-    using unit = f64;
-    using part = i64;
     static constexpr bool nan_low = MAX == IGNORE;
     static constexpr u64 nans = 0x000fffffffffffffull;
     static constexpr u64 turn = nan_low ? nans : 0 - nans;
     static constexpr i64 first_nan = nan_low ? i64(0x801ffffffffffffdull) : 0x7fe0000000000002ll;
     RTUNE_DEVICE static u64 ordered(u64 bits) { return bits ^ (u64(i64(bits) >> 63) >> 1); }
-    RTUNE_DEVICE static part lift(f64 x) { return part(ordered(f64_bits(x)) + turn); }
+    RTUNE_DEVICE static value value_of(f64 x) { return value(ordered(f64_bits(x)) + turn); }
     RTUNE_DEVICE static value one(value k) {
         if (k == i64(turn) - 1) k++; /* -0 */
         return better_of<nan_low, IGNORE>(k, first_nan);
     }
-    RTUNE_DEVICE static part merge(part a, part b) { return better_of<MAX, IGNORE>(a, b); }
-    RTUNE_DEVICE static value close(part x) { return x; }
-    RTUNE_DEVICE static value value_of(f64 x) { return lift(x); }
     RTUNE_DEVICE static f64 result(value x) {
         return float_result<f64>(f64_of(ordered(u64(x) - turn)));
     }
+};
+/* Keys all the way: integers are compared and selected in half the instructions that floats with their
+ * exceptions take. */
+template <bool MAX, bool IGNORE, bool LATE> struct f64_parts : f64_keys<MAX, IGNORE> {
+    using keys = f64_keys<MAX, IGNORE>;
+    using part = i64;
+    RTUNE_DEVICE static part lift(f64 x) { return keys::value_of(x); }
+    RTUNE_DEVICE static part merge(part a, part b) { return better_of<MAX, IGNORE>(a, b); }
+    RTUNE_DEVICE static i64 close(part x) { return x; }
+};
+/* The exceptions apart, and a key at the end: a float that is right but for NaN and the sign of a zero;
+ * whether there was a NaN; and the upper words together, whose highest bit says of a zero that is the
+ * extreme whether all of them (MAX) or any (MIN) had the sign. */
+template <bool MAX> struct f64_parts<MAX, false, true> : f64_keys<MAX, false> {
+    using keys = f64_keys<MAX, false>;
+    struct part {
+        f64 x;
+        u32 signs;
+        bool nan;
+    };
+    RTUNE_DEVICE static part lift(f64 x) { return {x, u32(f64_bits(x) >> 32), x != x}; }
+    RTUNE_DEVICE static part merge(part a, part b) {
+        return {(MAX ? a.x > b.x : a.x < b.x) ? a.x : b.x,
+                MAX ? a.signs & b.signs : a.signs | b.signs, a.nan || b.nan};
+    }
+    RTUNE_DEVICE static i64 close(part p) {
+        u64 bits = f64_bits(p.x);
+        if (p.x == 0) bits = u64(p.signs >> 31) << 63;
+        if (p.nan) bits = number<f64>::nan;
+        return keys::value_of(f64_of(bits));
+    }
+};
+template <bool MAX, bool IGNORE>
+struct extreme_parts<f64, MAX, IGNORE, 8> : f64_parts<MAX, IGNORE, fast_f64 && !IGNORE> {
+    using unit = f64;
 };
 /* Bytes in the upper halves of 16 bits: what is below a byte only decides between equal ones. */
 struct byte_pairs {

@@ -50,6 +50,53 @@ RTUNE_DEVICE void barrier() { __syncthreads(); }
 RTUNE_DEVICE u32 shuffle_xor(u32 x, u32 mask) { return __shfl_xor_sync(0xffffffffu, x, int(mask)); }
 RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return __shfl_sync(0xffffffffu, x, int(lane)); }
 
+/* Loads in front of it are on their way before arithmetic behind it. Else ptxas starts on the first load's
+ * result while the last ones are not issued yet, which then cost a latency of their own. p: of global memory,
+ * whose addresses have no highest bit, as the compiler does not know; the same for all threads, or it would
+ * take what follows for divergent. Of two with the same p it drops the second. */
+RTUNE_DEVICE void loads_first(const void *p) {
+    if (reinterpret_cast<i64>(p) < 0) asm volatile("exit;");
+}
+
+/* Shared memory by its address, which is made of the block's place in its cluster. That takes a while to
+ * ask for; and compilers ask again behind each barrier, unless the address comes from where they do not
+ * look. */
+RTUNE_DEVICE u32 shared_address(const void *p) {
+    u32 address = u32(__cvta_generic_to_shared(p));
+    asm volatile("" : "+r"(address));
+    return address;
+}
+RTUNE_DEVICE void load_shared(u32 from, u32 (&w)[1]) {
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w[0]) : "r"(from) : "memory");
+}
+RTUNE_DEVICE void load_shared(u32 from, u32 (&w)[2]) {
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "r"(from) : "memory");
+}
+RTUNE_DEVICE void load_shared(u32 from, u32 (&w)[3]) {
+    asm volatile("ld.shared.u32 %0, [%3];\n\tld.shared.u32 %1, [%3 + 4];\n\t"
+                 "ld.shared.u32 %2, [%3 + 8];"
+                 : "=&r"(w[0]), "=&r"(w[1]), "=&r"(w[2]) : "r"(from) : "memory");
+}
+RTUNE_DEVICE void load_shared(u32 from, u32 (&w)[4]) {
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "r"(from) : "memory");
+}
+RTUNE_DEVICE void store_shared(u32 to, const u32 (&w)[1]) {
+    asm volatile("st.shared.u32 [%0], %1;" : : "r"(to), "r"(w[0]) : "memory");
+}
+RTUNE_DEVICE void store_shared(u32 to, const u32 (&w)[2]) {
+    asm volatile("st.shared.v2.u32 [%0], {%1, %2};" : : "r"(to), "r"(w[0]), "r"(w[1]) : "memory");
+}
+RTUNE_DEVICE void store_shared(u32 to, const u32 (&w)[3]) {
+    asm volatile("st.shared.u32 [%0], %1;\n\tst.shared.u32 [%0 + 4], %2;\n\t"
+                 "st.shared.u32 [%0 + 8], %3;"
+                 : : "r"(to), "r"(w[0]), "r"(w[1]), "r"(w[2]) : "memory");
+}
+RTUNE_DEVICE void store_shared(u32 to, const u32 (&w)[4]) {
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};"
+                 : : "r"(to), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+}
+
 /* out = *p if valid, else out stays. Predicated, so that the loads of a partial tile are in flight
  * together. volatile keeps them in front of the arithmetic that uses them. */
 #define RTUNE_VLOAD(instruction)                                                                   \
@@ -164,6 +211,7 @@ RTUNE_DEVICE void launch_dependents() {
 #else /* host body */
 
 #define RTUNE_NO_UNROLL (void)0
+RTUNE_DEVICE void loads_first(const void *) {}
 RTUNE_DEVICE void launch_dependents() {}
 
 RTUNE_DEVICE u32 thread_index() { return rtune_emu::thread_index(); }

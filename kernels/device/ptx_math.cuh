@@ -24,6 +24,13 @@
 
 namespace rtune {
 
+/* Are comparisons of f64 about as fast as those of integers? On few machines; hosts are among them. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+constexpr bool fast_f64 = true;
+#else
+constexpr bool fast_f64 = false;
+#endif
+
 /* ---- bits ------------------------------------------------------------------------------------ */
 
 #if RTUNE_ON_DEVICE

@@ -126,6 +126,32 @@ template <class A> union words {
     A value;
     u32 w[count];
 };
+/* An array in shared memory. On a device its address is worked out here. */
+template <class A> class shared_array {
+#if RTUNE_ON_DEVICE
+    u32 base;
+
+  public:
+    RTUNE_DEVICE explicit shared_array(A *shared) : base(shared_address(shared)) {}
+    RTUNE_DEVICE A get(u32 k) const {
+        words<A> x;
+        load_shared(base + k * u32(sizeof(A)), x.w);
+        return x.value;
+    }
+    RTUNE_DEVICE void put(u32 k, A value) const {
+        words<A> x;
+        x.value = value;
+        store_shared(base + k * u32(sizeof(A)), x.w);
+    }
+#else
+    A *base;
+
+  public:
+    explicit shared_array(A *shared) : base(shared) {}
+    A get(u32 k) const { return base[k]; }
+    void put(u32 k, A value) const { base[k] = value; }
+#endif
+};
 template <class A> RTUNE_DEVICE A exchange_xor(A x, u32 mask) {
     words<A> from, to;
     from.value = x;
