@@ -141,15 +141,16 @@ enum rtune_status rtune_name_parse(enum rtune_name_kind kind, const char *text, 
     const struct rtune_name_table *table = rtune_names(kind);
     if (!table || !text) return rtune_err_set(err, RTUNE_INVALID, "name: no table or no text");
 
+    for (int v = 0; v < table->count; v++) {
+        if (strcmp(table->name(v), text) != 0) continue;
+        *value = v;
+        return RTUNE_OK;
+    }
     char known[256] = "";
     size_t used = 0;
     for (int v = 0; v < table->count; v++) {
-        const char *name = table->name(v);
-        if (strcmp(name, text) == 0) {
-            *value = v;
-            return RTUNE_OK;
-        }
-        int length = snprintf(known + used, sizeof known - used, "%s%s", v ? ", " : "", name);
+        int length =
+            snprintf(known + used, sizeof known - used, "%s%s", v ? ", " : "", table->name(v));
         if (length > 0) used = rtune_min_u64(used + (size_t)length, sizeof known - 1);
     }
     return rtune_err_set(err, RTUNE_SYNTAX, "%s: \"%.40s\" is not known (use one of %s)",

@@ -17,7 +17,8 @@ enum {
     NEIGHBOURS = 4,
     VALUES_MAX = 64, /* of one axis: as many as a space has */
     POWERS = 4,      /* shapes that suit the mode reproducible */
-    MOST_SEEDED = 2 + POWERS + 2 * LEAD_KEEP + NEAR_KEEP + AROUND * NEIGHBOURS,
+    GROWN = 2,       /* of one block that was enough for half as many elements */
+    MOST_SEEDED = 2 + POWERS + 2 * LEAD_KEEP + NEAR_KEEP + AROUND * NEIGHBOURS + GROWN,
     MANY = 4 /* values of an axis that the quick effort still tries all */
 };
 /* So much slower than the best at the size before, and it will not be the best at this one. */
@@ -235,7 +236,19 @@ static void add_powers(const struct filling *f) {
     }
 }
 
-static void add_seeds(const struct filling *f) {
+/* One block that was best for the size before holds twice as many elements with twice the items or
+ * threads. The reference may not lead there: where its good configs are tied, any may be first. */
+static void add_grown(const struct filling *f, const struct rtune_config *favourite) {
+    if (favourite == NULL || !f->source->meter->info.cuda) return;
+    if (favourite->finish != RTUNE_FINISH_ONE) return;
+    struct rtune_config grown[GROWN] = {*favourite, *favourite};
+    grown[0].items *= 2;
+    grown[1].block *= 2;
+    for (size_t k = 0; k < GROWN; k++)
+        add(f, &grown[k]);
+}
+
+static void add_seeds(const struct filling *f, const struct rtune_config *favourite) {
     const struct rtune_agenda *agenda = f->source->agenda;
     const struct rtune_kind *kind = f->kind, *self = kind;
     const bool has_twin = &agenda->kinds[kind->twin] != self;
@@ -253,6 +266,7 @@ static void add_seeds(const struct filling *f) {
     if (lead == NULL) add_references(f);
     if (lead != NULL) return;
     const size_t seeds = f->menu->count;
+    add_grown(f, favourite);
     for (size_t k = 0; k < kind->remembered_count && k < NEAR_KEEP; k++)
         add(f, &kind->remembered[k].config);
     for (size_t k = front; k < seeds && k < front + AROUND; k++) {
@@ -275,7 +289,7 @@ static enum rtune_status make_seeded(const struct rtune_menu_source *source,
         menu->favourite = rtune_config_equal(favourite, &menu->configs[0]) ? 0 : 1;
         if ((size_t)menu->favourite >= menu->count) menu->favourite = RTUNE_NO_FAVOURITE;
     }
-    add_seeds(&f);
+    add_seeds(&f, favourite);
     return RTUNE_OK;
 }
 

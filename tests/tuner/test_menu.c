@@ -238,6 +238,35 @@ static void test_seeds(void **state) {
     free(menu.configs);
 }
 
+/* One block that was best at the size before is also tried with twice the items and the threads. */
+static void test_grown(void **state) {
+    (void)state;
+    struct rtune_problem wanted[2] = {RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 0),
+                                      RTUNE_PROBLEM(RTUNE_MAX, RTUNE_F64, 0)};
+    static const uint64_t sizes[] = {128, 256};
+    struct rtune_config liked = rtune_config_default(&wanted[1], true);
+    struct rtune_menu menu;
+    options.problems = wanted;
+    options.problem_count = 2;
+    options.sizes = sizes;
+    options.size_count = 2;
+    make_agenda();
+    liked.block = 32;
+    liked.items = 4;
+    liked.grid = (struct rtune_grid){RTUNE_GRID_BLOCKS, 1};
+    decide(&agenda.kinds[1], 0, &liked);
+    make_menu(1, 1, false, &menu); /* many blocks: nothing more */
+    assert_int_equal(menu.count, 2);
+    free(menu.configs);
+    liked.finish = RTUNE_FINISH_ONE;
+    agenda.kinds[1].decisions[0].config = liked;
+    make_menu(1, 1, false, &menu);
+    assert_int_equal(menu.count, 4);
+    assert_true(menu.configs[2].items == 8 && menu.configs[2].block == 32);
+    assert_true(menu.configs[3].items == 4 && menu.configs[3].block == 64);
+    free(menu.configs);
+}
+
 /* The mode reproducible is also tried on powers of two of blocks that fill the device, if it has as
  * many tiles. */
 static void test_powers(void **state) {
@@ -411,6 +440,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_bare_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_classes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_followers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_grown, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_powers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_chosen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_seeds, set_up, tear_down),
