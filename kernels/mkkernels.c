@@ -7,6 +7,7 @@
  *     rtune_mkkernels builtin.cu sources_hash.h options.txt
  */
 #include "kernels/kernels.h"
+#include "kernels/uncomment.h"
 
 #include "base/buf.h"
 #include "base/digest.h"
@@ -28,8 +29,18 @@ static enum rtune_status builtin_program(char **source, struct rtune_error *err)
     return rtune_instance_source(problems, configs, count, source, err);
 }
 
-/* Over the headers, the text of one instance and the compile options: all that decides what a cubin
- * is. The instance is a fixed one, so that another built-in default makes no stored cubin stale. */
+static enum rtune_status hash_code(struct rtune_sha256 *sha, const char *text,
+                                   struct rtune_error *err) {
+    char *code = malloc(strlen(text) + 1);
+    if (code == NULL) return rtune_err_set(err, RTUNE_NO_MEMORY, "out of memory");
+    rtune_sha256_add(sha, code, rtune_uncomment(text, code) + 1);
+    free(code);
+    return RTUNE_OK;
+}
+
+/* Over the headers, less their comments, the text of one instance and the compile options: all that
+ * decides what a cubin is. The instance is a fixed one, so that another built-in default makes no
+ * stored cubin stale. */
 static enum rtune_status hash_sources(char hex[RTUNE_DIGEST_HEX], struct rtune_error *err) {
     enum rtune_status status = RTUNE_OK;
     const struct rtune_problem problem = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, 0);
@@ -45,7 +56,7 @@ static enum rtune_status hash_sources(char hex[RTUNE_DIGEST_HEX], struct rtune_e
     rtune_sha256_init(&sha);
     for (size_t k = 0; k < count; k++) {
         rtune_sha256_add(&sha, files[k].name, strlen(files[k].name) + 1);
-        rtune_sha256_add(&sha, files[k].text, strlen(files[k].text) + 1);
+        TRY(hash_code(&sha, files[k].text, err));
     }
     TRY(rtune_instance_source(&problem, &config, 1, &program, err));
     rtune_sha256_add(&sha, program, strlen(program) + 1);
