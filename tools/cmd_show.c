@@ -78,7 +78,10 @@ static void print_winners(const struct cli *cli, const struct rtune_table *table
         add_to_run(&run, winner);
         before = winner;
     }
-    if (before != NULL) print_run(&run, &before->config);
+    if (before != NULL)
+        print_run(&run, &before->config);
+    else
+        console_printf("  no winners of these problems\n");
 }
 
 static void json_winner(struct json *json, const struct rtune_winner *winner) {

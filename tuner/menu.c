@@ -17,7 +17,7 @@ enum {
     NEIGHBOURS = 4,
     VALUES_MAX = 64, /* of one axis: as many as a space has */
     POWERS = 4,      /* shapes that suit the mode reproducible */
-    GROWN = 2,       /* of one block that was enough for half as many elements */
+    GROWN = 2,       /* the larger ones of them */
     MOST_SEEDED = 2 + POWERS + 2 * LEAD_KEEP + NEAR_KEEP + AROUND * NEIGHBOURS + GROWN,
     MANY = 4 /* values of an axis that the quick effort still tries all */
 };
@@ -202,16 +202,17 @@ static void add_references(const struct filling *f) {
     }
 }
 
-/* Twice and half the elements in flight, and the threads: another op or type may need more or fewer
- * of them to keep up with memory. */
-static void add_neighbours(const struct filling *f, const struct rtune_config *config) {
+/* The first `count` of: twice the elements in flight, twice the threads, half of each. Another op
+ * or type may need more or fewer of them to keep up with memory, and another size, too. */
+static void add_neighbours(const struct filling *f, const struct rtune_config *config,
+                           size_t count) {
     struct rtune_config near[NEIGHBOURS] = {*config, *config, *config, *config};
     if (!f->source->meter->info.cuda) return;
     near[0].items *= 2;
-    near[1].items /= 2;
-    near[2].block *= 2;
+    near[1].block *= 2;
+    near[2].items /= 2;
     near[3].block /= 2;
-    for (size_t k = 0; k < NEIGHBOURS; k++)
+    for (size_t k = 0; k < count; k++)
         add(f, &near[k]);
 }
 
@@ -236,18 +237,6 @@ static void add_powers(const struct filling *f) {
     }
 }
 
-/* One block that was best for the size before holds twice as many elements with twice the items or
- * threads. The reference may not lead there: where its good configs are tied, any may be first. */
-static void add_grown(const struct filling *f, const struct rtune_config *favourite) {
-    if (favourite == NULL || !f->source->meter->info.cuda) return;
-    if (favourite->finish != RTUNE_FINISH_ONE) return;
-    struct rtune_config grown[GROWN] = {*favourite, *favourite};
-    grown[0].items *= 2;
-    grown[1].block *= 2;
-    for (size_t k = 0; k < GROWN; k++)
-        add(f, &grown[k]);
-}
-
 static void add_seeds(const struct filling *f, const struct rtune_config *favourite) {
     const struct rtune_agenda *agenda = f->source->agenda;
     const struct rtune_kind *kind = f->kind, *self = kind;
@@ -266,12 +255,15 @@ static void add_seeds(const struct filling *f, const struct rtune_config *favour
     if (lead == NULL) add_references(f);
     if (lead != NULL) return;
     const size_t seeds = f->menu->count;
-    add_grown(f, favourite);
+    /* Where the reference's configs are tied, any of them may be first, and none need be a block
+     * that suits this size and op. */
+    if (favourite != NULL && favourite->finish == RTUNE_FINISH_ONE)
+        add_neighbours(f, favourite, GROWN);
     for (size_t k = 0; k < kind->remembered_count && k < NEAR_KEEP; k++)
         add(f, &kind->remembered[k].config);
     for (size_t k = front; k < seeds && k < front + AROUND; k++) {
         const struct rtune_config best = f->menu->configs[k];
-        add_neighbours(f, &best);
+        add_neighbours(f, &best, NEIGHBOURS);
     }
 }
 

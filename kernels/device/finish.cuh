@@ -200,7 +200,7 @@ template <class Op> struct ticket_beside {
     RTUNE_DEVICE void read() {
         if (thread_index() == 0) shared.put(0, ticket);
     }
-    /* Of the block that started last, behind the barrier. */
+    /* Is this the block that started last? For all threads, behind the barrier after read(). */
     template <class P> RTUNE_DEVICE bool is_last() const {
         return (P::warps > 1 ? shared.get(0) : shuffle(ticket, 0)) == count - 1;
     }

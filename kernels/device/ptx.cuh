@@ -50,17 +50,18 @@ RTUNE_DEVICE void barrier() { __syncthreads(); }
 RTUNE_DEVICE u32 shuffle_xor(u32 x, u32 mask) { return __shfl_xor_sync(0xffffffffu, x, int(mask)); }
 RTUNE_DEVICE u32 shuffle(u32 x, u32 lane) { return __shfl_sync(0xffffffffu, x, int(lane)); }
 
-/* Loads in front of it are on their way before arithmetic behind it. Else ptxas starts on the first load's
- * result while the last ones are not issued yet, which then cost a latency of their own. p: of global memory,
- * whose addresses have no highest bit, as the compiler does not know; the same for all threads, or it would
- * take what follows for divergent. Of two with the same p it drops the second. */
+/* Loads in front of it are issued before arithmetic behind it: the exit, which is never taken, ends a basic
+ * block. Else ptxas starts on the first load's result while the last ones are not on their way, which then
+ * cost a latency of their own. p is any address of global memory: those have no highest bit, as compilers do
+ * not know. It is the same for all threads of the block, or what follows would be compiled as divergent, and
+ * another one each time, or the second exit would be dropped as one that cannot be reached. */
 RTUNE_DEVICE void loads_first(const void *p) {
     if (reinterpret_cast<i64>(p) < 0) asm volatile("exit;");
 }
 
 /* Shared memory by its address, which is made of the block's place in its cluster. That takes a while to
- * ask for; and compilers ask again behind each barrier, unless the address comes from where they do not
- * look. */
+ * ask for; and compilers ask again behind each barrier, unless the address comes out of an asm. What is
+ * accessed so is not accessed by name, too. Accesses of 2 and 4 words must be aligned to all of them. */
 RTUNE_DEVICE u32 shared_address(const void *p) {
     u32 address = u32(__cvta_generic_to_shared(p));
     asm volatile("" : "+r"(address));
@@ -98,7 +99,7 @@ RTUNE_DEVICE void store_shared(u32 to, const u32 (&w)[4]) {
 }
 
 /* out = *p if valid, else out stays. Predicated, so that the loads of a partial tile are in flight
- * together. volatile keeps them in front of the arithmetic that uses them. */
+ * together. volatile keeps them in the order of the source; loads_first keeps arithmetic behind them. */
 #define RTUNE_VLOAD(instruction)                                                                   \
     asm volatile("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %5, 0;\n\t@p " instruction                  \
                  " {%0, %1, %2, %3}, [%4];\n\t}"                                                   \

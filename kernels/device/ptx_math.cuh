@@ -24,7 +24,8 @@
 
 namespace rtune {
 
-/* Are comparisons of f64 about as fast as those of integers? On few machines; hosts are among them. */
+/* Has the machine f64 units for more than a few lanes (CUDA C++ Programming Guide, throughput of arithmetic
+ * instructions: 32 or 64 results of f64 a clock, elsewhere 1 or 2)? Hosts have. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
 constexpr bool fast_f64 = true;
 #else

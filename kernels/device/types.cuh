@@ -126,7 +126,9 @@ template <class A> union words {
     A value;
     u32 w[count];
 };
-/* An array in shared memory. On a device its address is worked out here. */
+/* An array in shared memory that is only accessed through this; it must be aligned to 16 bytes (to an element
+ * of 4). Made ahead of the loads, where its address is worked out: shared_address says why. What one
+ * thread puts, others get behind a barrier. */
 template <class A> class shared_array {
 #if RTUNE_ON_DEVICE
     u32 base;

@@ -28,6 +28,13 @@ $ reduce-tune show
 >   0..2047                              3.50    1.29x  block=256,items=8,grid=1,load=plain,finish=one,map=strip,occupancy=0
 >   2^11..                               4.50        -  block=512,items=8,grid=1xsm,load=plain,finish=last,map=chunk,occupancy=0
 
+== show-nothing: no winner is of what was asked for
+$ reduce-tune show --ops dot
+> store  SCRATCH/tune.db (RTUNE_DB)
+>
+> device v1|cuda|cc=9.0|sm=132|l2=62914560|bus=6144|mem=3200|clk=2000|mig=0  NVIDIA H200
+>   no winners of these problems
+
 == show-escapes: what a profile says does nothing to a terminal
 $ sed 's/NVIDIA H200/\\x1b[31mRED\\n/' $CASES/data/h200.yaml > esc.yaml; reduce-tune import esc.yaml --db esc.db > out; reduce-tune show --db esc.db | sed -n '3p'
 > device v1|cuda|cc=9.0|sm=132|l2=62914560|bus=6144|mem=3200|clk=2000|mig=0  ?[31mRED?

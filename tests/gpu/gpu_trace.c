@@ -47,8 +47,8 @@ static int show(const char *path, long from, bool must_be_cheap) {
     return count;
 }
 
-/* The first size from 2^10 on whose winner is not the built-in instance; 2^16 if there is none. */
-static uint64_t size_with_own_kernel(rtune *rt) {
+/* The first size from 2^10 on whose winner is not the built-in instance; without a store, any. */
+static uint64_t size_with_own_kernel(rtune *rt, bool must) {
     struct rtune_error err;
     for (uint64_t n = 1 << 10; n <= N_MAX; n *= 2) {
         struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, n);
@@ -59,11 +59,13 @@ static uint64_t size_with_own_kernel(rtune *rt) {
         if (launch.source == RTUNE_FROM_EXACT && !rtune_config_equal(&launch.config, &standard))
             return n;
     }
+    CHECK(!must, "no winner but the built-in instance: is this device tuned?");
     return 1 << 16;
 }
 
 int main(void) {
     const char *path = getenv("RTUNE_TRACE_FILE");
+    const bool tuned = getenv("RTUNE_TRACE_TUNED") != NULL;
     struct rtune_error err;
     struct rtune_launch launch = RTUNE_LAUNCH_INIT;
     struct rtune_device_request request = {.spec = "cuda:0"};
@@ -78,7 +80,8 @@ int main(void) {
     OK(dev->ops->stream_create(dev, &stream, &err), &err);
     OK(dev->ops->mem_set(dev, in, 0, N_MAX * sizeof(float), stream, &err), &err);
     OK(rtune_open(&rt, NULL, &err), &err);
-    const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, size_with_own_kernel(rt));
+    const struct rtune_problem p =
+        RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, size_with_own_kernel(rt, tuned));
     struct rtune_args a = RTUNE_ARGS(in, out);
     a.launch = &launch;
     for (int call = 1; call <= 3; call++) {
@@ -93,7 +96,7 @@ int main(void) {
     CHECK(got == 0, "sum of zeros is %g", (double)got);
     printf("source=%s kernel=%s predicted_us=%.3f\n", rtune_source_name(launch.source),
            rtune_kernel_source_name(launch.kernel), launch.predicted_us);
-    if (getenv("RTUNE_TRACE_TUNED") != NULL) {
+    if (tuned) {
         CHECK(launch.source == RTUNE_FROM_EXACT, "the launch is not exact: %s", launch.reason);
         CHECK(launch.kernel == RTUNE_KERNEL_STORED, "the kernel is not the stored one: %s",
               launch.reason);

@@ -50,7 +50,8 @@ def peers_words(root, folder):
         mean = report.mean([report.ratio(r) for r in cells])
         words.append(f'{mean:.2f} times less time than {name}')
         longest = max(1 / report.ratio(r) for r in rows.where(peer=peer))
-        words.append(f'at most {longest:.2f} times as long as {name}')
+        words.append(f'none takes longer than {name}' if longest <= 1 else
+                     f'none more than {longest:.2f} times as long as {name}')
     return words
 
 

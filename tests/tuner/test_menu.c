@@ -217,8 +217,8 @@ static void test_seeds(void **state) {
     struct rtune_menu menu;
     make_menu(1, 0, false, &menu);       /* 1024 of 8 bytes: as 2048 of 4 */
     assert_int_equal(menu.count, 2 + 4); /* and with twice and half of the items and threads */
-    assert_true(menu.configs[2].items == 8 && menu.configs[3].items == 2);
-    assert_true(menu.configs[4].block == 128 && menu.configs[5].block == 32);
+    assert_true(menu.configs[2].items == 8 && menu.configs[3].block == 128);
+    assert_true(menu.configs[4].items == 2 && menu.configs[5].block == 32);
     assert_int_equal(menu.configs[1].block, 64);
     assert_int_equal(menu.configs[1].items, 4); /* as many bytes in flight */
     assert_int_equal(menu.favourite, RTUNE_NO_FAVOURITE);
@@ -255,7 +255,7 @@ static void test_grown(void **state) {
     liked.items = 4;
     liked.grid = (struct rtune_grid){RTUNE_GRID_BLOCKS, 1};
     decide(&agenda.kinds[1], 0, &liked);
-    make_menu(1, 1, false, &menu); /* many blocks: nothing more */
+    make_menu(1, 1, false, &menu); /* not alone by its finish, so it may have more blocks */
     assert_int_equal(menu.count, 2);
     free(menu.configs);
     liked.finish = RTUNE_FINISH_ONE;
@@ -264,6 +264,10 @@ static void test_grown(void **state) {
     assert_int_equal(menu.count, 4);
     assert_true(menu.configs[2].items == 8 && menu.configs[2].block == 32);
     assert_true(menu.configs[3].items == 4 && menu.configs[3].block == 64);
+    free(menu.configs);
+    agenda.kinds[1].decisions[0].config.block = 1024; /* cannot have twice the threads */
+    make_menu(1, 1, false, &menu);
+    assert_int_equal(menu.count, 3);
     free(menu.configs);
 }
 

@@ -430,7 +430,7 @@ int main(int argc, char **argv) {
     const arguments a(argc, argv, known, usage);
     const std::vector<int> op_list = choose(ops, a["--ops"], "--ops");
     const std::vector<int> dtype_list = choose(dtypes, a["--dtypes"], "--dtypes");
-    uint64_t most = uint64_t(1) << 30; // or the best read rate would not be one
+    uint64_t most = uint64_t(1) << 30; // bytes; fewer would give the read rate of a cache
     for (const int op : op_list)
         for (const int dtype : dtype_list)
             most = std::max(most, (rtune_dtype_size(rtune_dtype(dtype)) << number(a["--to"], 40)) *

@@ -9,11 +9,15 @@
 #define SHARD(k)                                                                                   \
     extern const rtune_emu::entry rtune_emu_shard_##k[];                                           \
     extern const size_t rtune_emu_shard_##k##_count;
+#ifdef RTUNE_EMU_SLOW_F64
+SHARD(5)
+#else
 SHARD(0)
 SHARD(1)
 SHARD(2)
 SHARD(3)
 SHARD(4)
+#endif
 #undef SHARD
 
 namespace rtune_emu {
@@ -23,9 +27,13 @@ const struct {
     const entry *entries;
     size_t count;
 } shards[] = {
+#ifdef RTUNE_EMU_SLOW_F64
+    {rtune_emu_shard_5, rtune_emu_shard_5_count},
+#else
     {rtune_emu_shard_0, rtune_emu_shard_0_count}, {rtune_emu_shard_1, rtune_emu_shard_1_count},
     {rtune_emu_shard_2, rtune_emu_shard_2_count}, {rtune_emu_shard_3, rtune_emu_shard_3_count},
     {rtune_emu_shard_4, rtune_emu_shard_4_count}, /* the big ones */
+#endif
 };
 constexpr size_t shard_count = sizeof shards / sizeof shards[0];
 
@@ -53,6 +61,12 @@ std::vector<instance> build(bool (*select)(size_t, rtune_problem *, rtune_config
 
 } // namespace
 
+#ifdef RTUNE_EMU_SLOW_F64
+const std::vector<instance> &catalog() {
+    static const std::vector<instance> list = build(rtune_emu_selection_slow, shards, shard_count);
+    return list;
+}
+#else
 const std::vector<instance> &catalog() {
     static const std::vector<instance> list = build(rtune_emu_selection, shards, shard_count - 1);
     return list;
@@ -63,5 +77,6 @@ const std::vector<instance> &catalog_big() {
         build(rtune_emu_selection_big, &shards[shard_count - 1], 1);
     return list;
 }
+#endif
 
 } // namespace rtune_emu

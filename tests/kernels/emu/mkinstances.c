@@ -5,7 +5,7 @@
  *
  *     rtune_mkinstances SHARD SHARDS OUTPUT.cpp
  *
- * SHARD = SHARDS stands for the instances for big inputs.
+ * SHARD = SHARDS stands for the instances for big inputs, SHARDS + 1 for those of slow machines.
  */
 #include "tests/kernels/emu/selection.h"
 
@@ -17,13 +17,16 @@
 
 enum { SHARD_MAX = 512 };
 
-/* The shard's instances: every shards-th of the selection; behind the last shard, the big ones. */
+/* The shard's instances: every shards-th of the selection; behind the last shard, the big ones, and
+ * the slow ones. */
 static size_t select_shard(uint64_t shard, uint64_t shards, struct rtune_problem *problems,
                            struct rtune_config *configs) {
     size_t count = 0;
     while (shard == shards && rtune_emu_selection_big(count, &problems[count], &configs[count]))
         count++;
-    if (shard == shards) return count;
+    while (shard > shards && rtune_emu_selection_slow(count, &problems[count], &configs[count]))
+        count++;
+    if (shard >= shards) return count;
     for (size_t k = (size_t)shard; count < SHARD_MAX; k += (size_t)shards, count++)
         if (!rtune_emu_selection(k, &problems[count], &configs[count])) break;
     return count;
@@ -60,7 +63,7 @@ int main(int argc, char **argv) {
     rtune_buf_init(&buf, 16 << 20);
     if (argc != 4) TRY(rtune_err_set(&err, RTUNE_INVALID, "usage: SHARD SHARDS OUTPUT.cpp"));
     TRY(rtune_parse_u64(argv[2], 1, 64, &shards, &err));
-    TRY(rtune_parse_u64(argv[1], 0, shards, &shard, &err));
+    TRY(rtune_parse_u64(argv[1], 0, shards + 1, &shard, &err));
     const size_t count = select_shard(shard, shards, problems, configs);
     if (count == SHARD_MAX) TRY(rtune_err_set(&err, RTUNE_RANGE, "too many instances in a shard"));
     TRY(rtune_instance_source(problems, configs, count, &program, &err));

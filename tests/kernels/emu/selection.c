@@ -11,7 +11,7 @@ static const enum rtune_finish emulated[] = {RTUNE_FINISH_ONE,    RTUNE_FINISH_S
                                              RTUNE_FINISH_LAST,   RTUNE_FINISH_TWO_KERNELS,
                                              RTUNE_FINISH_PACKED, RTUNE_FINISH_ATOMIC};
 
-enum { FEW = 2, LEAVES = 4, RICH = 24 };
+enum { FEW = 2, LEAVES = 4, SLOW = 6, RICH = 24 };
 
 /* One of each kind of kernel. */
 bool rtune_emu_is_rich(const struct rtune_problem *p) {
@@ -67,6 +67,24 @@ bool rtune_emu_selection(size_t k, struct rtune_problem *problem, struct rtune_c
             return true;
         }
         k -= count;
+    }
+    return false;
+}
+
+static bool is_extreme_of_f64(const struct rtune_problem *p) {
+    return p->dtype == RTUNE_F64 && p->nan_rule == RTUNE_NAN_PROPAGATE && p->op >= RTUNE_MIN &&
+           p->op <= RTUNE_ARGMAX;
+}
+
+bool rtune_emu_selection_slow(size_t k, struct rtune_problem *problem,
+                              struct rtune_config *config) {
+    for (size_t p = 0; rtune_problem_at(p, problem); p++) {
+        if (!is_extreme_of_f64(problem)) continue;
+        if (k < SLOW) {
+            *config = config_of(problem, p, k);
+            return true;
+        }
+        k -= SLOW;
     }
     return false;
 }

@@ -26,6 +26,9 @@ extern "C" {
 bool rtune_emu_selection(size_t k, struct rtune_problem *problem, struct rtune_config *config);
 /* k-th instance for inputs of more than 2^32 elements, compiled for speed; false past the last. */
 bool rtune_emu_selection_big(size_t k, struct rtune_problem *problem, struct rtune_config *config);
+/* k-th instance of a minimum or maximum of f64 in which NaN wins, the ops that are written in two
+ * ways: to be compiled as for a machine that is slow at f64. False past the last. */
+bool rtune_emu_selection_slow(size_t k, struct rtune_problem *problem, struct rtune_config *config);
 /* Is this one of the problems with more configs? */
 bool rtune_emu_is_rich(const struct rtune_problem *problem);
 

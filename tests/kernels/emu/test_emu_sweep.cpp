@@ -6,6 +6,7 @@
  * which every order is exact, data that rounds, and special values.
  *
  *     test_emu_sweep [SHARD SHARDS]
+ *     test_emu_sweep_slow    those that are written otherwise for machines that are slow at f64
  */
 #include "tests/kernels/emu/cmocka_cpp.h"
 #include "tests/kernels/emu/harness.h"
@@ -33,6 +34,11 @@ struct data_set {
 };
 data_set sets[REFERENCE_DATA_COUNT];
 unsigned shard = 0, shards = 1;
+#ifdef RTUNE_EMU_SLOW_F64
+constexpr unsigned instances_min = 30;
+#else
+constexpr unsigned instances_min = 400;
+#endif
 
 std::set<uint64_t> sizes_of(const rtune_config &config) {
     const uint64_t block = config.block, items = config.items, tile = block * items;
@@ -164,7 +170,7 @@ void test_every_instance(void **) {
         instances++;
     }
     printf("%lu instances, %lu launches\n", instances, launches);
-    assert_true(instances >= 400 / shards);
+    assert_true(instances >= instances_min / shards);
 }
 
 } // namespace
