@@ -107,15 +107,17 @@ done:
     return status;
 }
 
-/* The one device that answers to a UUID or PCI id. */
+/* The one device that answers to a UUID or PCI id. One that cannot be asked is none of them, unless
+ * no other is: then it may be the one. */
 static enum rtune_status search(const struct rtune_cuda *cuda, int count, const char *text,
                                 const struct rtune_device_spec *spec, int *index,
                                 struct rtune_error *err) {
+    struct rtune_error broken = {.status = RTUNE_OK}, why;
     int found = -1;
     for (int i = 0; i < count; i++) {
         bool match = false;
-        enum rtune_status status = matches(cuda, i, spec, &match, err);
-        if (status != RTUNE_OK) return status;
+        if (matches(cuda, i, spec, &match, &why) != RTUNE_OK && broken.status == RTUNE_OK)
+            broken = why;
         if (match && found >= 0)
             return rtune_err_set(
                 err, RTUNE_NO_DEVICE,
@@ -123,6 +125,11 @@ static enum rtune_status search(const struct rtune_cuda *cuda, int count, const 
                 i);
         if (match) found = i;
     }
+    if (found < 0 && broken.status != RTUNE_OK)
+        return rtune_err_set(err, broken.status,
+                             "device \"%.80s\": none of %d answers to that, and of one it is not "
+                             "known: %s",
+                             text, count, broken.message);
     if (found < 0)
         return rtune_err_set(err, RTUNE_NO_DEVICE,
                              "device \"%.80s\": no such device among %d (reduce-tune devices lists "

@@ -49,6 +49,23 @@ static void test_choose(void **state) {
     expect_refused("everything", "expected cuda:N");
 }
 
+/* A device that cannot be asked does not keep others from being found by name. */
+static void test_beside_a_broken_one(void **state) {
+    (void)state;
+    struct rtune_device_request request = {.spec = "0000:3c:00.0"};
+    rtune_device *dev = NULL;
+    struct rtune_error err;
+    gpu_reset("RTUNE_FAKE_DEVICES=2", NULL);
+    fake_cuda_fail("cuDeviceGetName", 1, CUDA_ERROR_UNKNOWN);
+    expect_name("0000:3c:00.0", "cuda:1");
+    assert_true(fake_cuda_failed());
+    fake_cuda_fail("cuDeviceGetName", 2, CUDA_ERROR_UNKNOWN);
+    assert_int_equal(rtune_device_open(&request, &dev, &err), RTUNE_DEVICE);
+    assert_null(dev);
+    assert_non_null(strstr(err.message, "none of 2 answers to that"));
+    assert_non_null(strstr(err.message, "cuDeviceGetName"));
+}
+
 static void test_list(void **state) {
     (void)state;
     struct rtune_device_entry entries[8];
@@ -138,9 +155,9 @@ static void test_health(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choose), cmocka_unit_test(test_list),
-        cmocka_unit_test(test_no_gpu), cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_health),
+        cmocka_unit_test(test_choose),   cmocka_unit_test(test_beside_a_broken_one),
+        cmocka_unit_test(test_list),     cmocka_unit_test(test_no_gpu),
+        cmocka_unit_test(test_identity), cmocka_unit_test(test_health),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
