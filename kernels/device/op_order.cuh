@@ -30,8 +30,9 @@ template <class T> RTUNE_DEVICE T extreme_result(typename number<T>::compute x) 
 }
 
 /* How the extremes of a type are kept in a thread: part of a unit, and the value at the end. one() is
- * for arg ops: keys of f64 that are equal there become the same (zeros, NaNs). */
-template <class T, bool MAX, bool IGNORE, u64 SIZE = sizeof(T)> struct extreme_parts {
+ * for arg ops: keys of f64 that are equal there become the same (zeros, NaNs). LEAN: in few registers,
+ * where there are two ways. */
+template <class T, bool MAX, bool IGNORE, bool LEAN, u64 SIZE = sizeof(T)> struct extreme_parts {
     using value = typename number<T>::compute;
     using unit = T;
     using part = T;
@@ -42,7 +43,8 @@ template <class T, bool MAX, bool IGNORE, u64 SIZE = sizeof(T)> struct extreme_p
     RTUNE_DEVICE static value one(value x) { return x; }
     RTUNE_DEVICE static T result(value x) { return extreme_result<T>(x); }
 };
-template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 2> {
+template <class T, bool MAX, bool IGNORE, bool LEAN>
+struct extreme_parts<T, MAX, IGNORE, LEAN, 2> {
     using value = typename number<T>::compute;
     using unit = u32;
     using part = u32;
@@ -105,15 +107,17 @@ template <bool MAX> struct f64_parts<MAX, false, true> : f64_keys<MAX, false> {
         return keys::value_of(f64_of(bits));
     }
 };
-template <bool MAX, bool IGNORE>
-struct extreme_parts<f64, MAX, IGNORE, 8> : f64_parts<MAX, IGNORE, fast_f64 && !IGNORE> {
+template <bool MAX, bool IGNORE, bool LEAN>
+struct extreme_parts<f64, MAX, IGNORE, LEAN, 8>
+    : f64_parts<MAX, IGNORE, fast_f64 && !IGNORE && !LEAN> {
     using unit = f64;
 };
 /* Bytes in the upper halves of 16 bits: what is below a byte only decides between equal ones. */
 struct byte_pairs {
     u32 even, odd;
 };
-template <class T, bool MAX, bool IGNORE> struct extreme_parts<T, MAX, IGNORE, 1> {
+template <class T, bool MAX, bool IGNORE, bool LEAN>
+struct extreme_parts<T, MAX, IGNORE, LEAN, 1> {
     using value = typename number<T>::compute;
     using unit = u32;
     using part = byte_pairs;
@@ -143,12 +147,13 @@ template <class T, bool MAX, bool IGNORE> RTUNE_DEVICE T extreme_pad() {
         return from_bits<T>(MAX ? number<T>::infinity | number<T>::sign : number<T>::infinity);
     }
 }
-template <class T, bool MAX, bool IGNORE>
+template <class T, bool MAX, bool IGNORE, bool LEAN = false>
 struct op_extreme
-    : folded<op_extreme<T, MAX, IGNORE>, T, typename extreme_parts<T, MAX, IGNORE>::unit,
-             typename extreme_parts<T, MAX, IGNORE>::part,
-             typename extreme_parts<T, MAX, IGNORE>::part, false> {
-    using parts = extreme_parts<T, MAX, IGNORE>;
+    : folded<op_extreme<T, MAX, IGNORE, LEAN>, T,
+             typename extreme_parts<T, MAX, IGNORE, LEAN>::unit,
+             typename extreme_parts<T, MAX, IGNORE, LEAN>::part,
+             typename extreme_parts<T, MAX, IGNORE, LEAN>::part, false> {
+    using parts = extreme_parts<T, MAX, IGNORE, LEAN>;
     using part = typename parts::part;
     using acc = typename parts::value;
     static constexpr bool by_key = number<T>::is_float && sizeof(T) != 8; /* f64 has order keys */
@@ -195,8 +200,8 @@ template <class T, class R> using op_max_ignore = op_extreme<T, true, true>;
 /* No element is neutral for both (but NaN that is ignored), so threads without one of their own read one
  * that others have, too: repeats. */
 template <class T, bool IGNORE> struct op_both {
-    using low = op_extreme<T, false, IGNORE>;
-    using high = op_extreme<T, true, IGNORE>;
+    using low = op_extreme<T, false, IGNORE, true>; /* two of them: 1024 x 8 vectors of f64 would spill */
+    using high = op_extreme<T, true, IGNORE, true>;
     using in = T;
     static constexpr u32 inputs = 1, packed_bits = 0;
     static constexpr bool ordered = false, repeats = true, own_warp = has_redux;

@@ -115,6 +115,19 @@ static void compile_and_check(int cc_major, int cc_minor) {
     assert_true(frames * FRAME_SHARE <= job_count);
 }
 
+/* What needs most registers where there are fewest, 64: both extremes of f64. */
+static void add_tight(void) {
+    static const enum rtune_finish finishes[] = {RTUNE_FINISH_ONE, RTUNE_FINISH_SLOTS,
+                                                 RTUNE_FINISH_TWO_KERNELS};
+    const struct rtune_problem p = RTUNE_PROBLEM(RTUNE_MINMAX, RTUNE_F64, 0);
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(finishes); k++) {
+        struct rtune_config c = make(&p, 1024, 8, RTUNE_LOAD_PLAIN, finishes[k]);
+        add_job(&p, &c);
+        c.map = RTUNE_MAP_CHUNK;
+        add_job(&p, &c);
+    }
+}
+
 static int open_nvrtc(void **state) {
     struct rtune_error err = {.status = RTUNE_OK};
     (void)state;
@@ -149,6 +162,7 @@ static void test_every_problem(void **state) {
         add_job(&p, &c);
         add_subset(&p, &rng);
     }
+    add_tight();
     compile_and_check(9, 0);
 }
 
