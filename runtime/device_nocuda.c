@@ -7,7 +7,7 @@ static enum rtune_status answer(struct rtune_error *err) {
     return rtune_err_set(
         err, RTUNE_NO_DEVICE,
         "this build has no CUDA support (build where nvcc >= 12.4 is installed, or "
-        "with CUDAToolkit_ROOT; --device cpu works without it)");
+        "with CUDAToolkit_ROOT, and not with RTUNE_CUDA=OFF; --device cpu works without it)");
 }
 
 enum rtune_status rtune_device_open_cuda(const struct rtune_device_request *request,

@@ -64,7 +64,8 @@ static void check_kernels(struct doctor *doctor) {
         report(doctor, FINDING_OK, "kernels", "built-in GPU kernels: %zu bytes", size);
     else
         report(doctor, FINDING_NOTE, "kernels",
-               "no GPU can be used: this build had no nvcc, and has the cpu device alone");
+               "no GPU can be used: this build is of the cpu device alone (no nvcc >= 12.4, or "
+               "RTUNE_CUDA=OFF)");
 }
 
 static void check_nvrtc(struct doctor *doctor) {

@@ -43,15 +43,30 @@ static int option_spelling(const struct cli_option *option, char *text, size_t s
                     option->arg != NULL ? option->arg : "");
 }
 
+/* " One of a, b, c." if the option takes names, else nothing. */
+static void names_text(const struct cli_option *option, char *text, size_t size) {
+    const char *name;
+    size_t used = 0;
+    text[0] = '\0';
+    for (int k = 0; used < size && (name = cli_option_name_at(option, k)) != NULL; k++) {
+        const char *end = cli_option_name_at(option, k + 1) == NULL ? "." : "";
+        const int length =
+            snprintf(text + used, size - used, "%s%s%s", k == 0 ? " One of " : ", ", name, end);
+        used += length > 0 ? (size_t)length : size;
+    }
+}
+
 static void print_option(const struct cli_option *option) {
-    char spelling[64];
+    char spelling[64], names[256], text[1024];
     int length = option_spelling(option, spelling, sizeof spelling);
     console_printf("  %s%s%s", console_bold(), spelling, console_plain());
     if (length + 2 >= INDENT)
         console_printf("\n%*s", INDENT, "");
     else
         console_printf("%*s", INDENT - length - 2, "");
-    print_wrapped(option->help, INDENT, INDENT);
+    names_text(option, names, sizeof names);
+    (void)snprintf(text, sizeof text, "%s%s", option->help, names);
+    print_wrapped(text, INDENT, INDENT);
 }
 
 static void print_options(enum cli_verb_id verb) {
@@ -140,10 +155,9 @@ static void man_option(const struct cli_option *option) {
     }
     print_roff(option->help);
     console_printf("\n");
-    const char *name;
-    for (int k = 0; (name = cli_option_name_at(option, k)) != NULL; k++)
-        console_printf("%s%s%s", k == 0 ? "One of " : ", ", name,
-                       cli_option_name_at(option, k + 1) == NULL ? ".\n" : "");
+    char names[256];
+    names_text(option, names, sizeof names);
+    if (names[0] != '\0') console_printf("%s\n", names + 1);
     console_printf("Verbs:");
     const struct cli_verb *verb;
     const char *separator = " ";

@@ -13,7 +13,7 @@ double rtune_tuning_elapsed(const struct rtune_tuning *t) {
 
 /* What is left, corrected by how far off the estimates were so far. */
 static double eta(const struct rtune_tuning *t) {
-    double left = t->left_s;
+    double left = t->done < t->agenda.steps ? t->left_s : 0; /* not what sums of doubles leave */
     if (t->estimated_s > 0) left *= t->spent_s / t->estimated_s;
     double budget = t->options->budget_s - rtune_tuning_elapsed(t);
     if (t->options->budget_s > 0 && left > budget) left = budget > 0 ? budget : 0;

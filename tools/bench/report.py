@@ -287,14 +287,18 @@ def gather(paths):
 
 
 def main():
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 2 or sys.argv[1].startswith('-'):
         sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1])
+    if not folder.is_dir():
+        sys.exit(f'report.py: {folder} is no folder')
     parts = sys.argv[2:] or [folder / name for name in FILES if (folder / name).exists()]
     try:
         heads, rows = gather(parts)
     except (OSError, BadFile) as e:
         sys.exit(f'report.py: {e}')
+    if not any(rows.values()):
+        sys.exit(f'report.py: no rows: {folder} has none of {", ".join(FILES)}')
     if len(sys.argv) > 2:
         for name in FILES:
             if rows[name]:
