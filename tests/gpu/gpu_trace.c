@@ -47,10 +47,10 @@ static int show(const char *path, long from, bool must_be_cheap) {
     return count;
 }
 
-/* The first size from 2^10 on whose winner is not the built-in instance; without a store, any. */
+/* The first size from 2^5 on whose winner is not the built-in instance; without a store, any. */
 static uint64_t size_with_own_kernel(rtune *rt, bool must) {
     struct rtune_error err;
-    for (uint64_t n = 1 << 10; n <= N_MAX; n *= 2) {
+    for (uint64_t n = 1 << 5; n <= N_MAX; n *= 2) {
         struct rtune_problem p = RTUNE_PROBLEM(RTUNE_SUM, RTUNE_F32, n);
         struct rtune_launch launch = RTUNE_LAUNCH_INIT;
         OK(rtune_lookup(rt, &p, &launch, &err), &err);
