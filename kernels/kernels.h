@@ -55,6 +55,8 @@ enum rtune_name_kind {
     RTUNE_NAMES_COUNT
 };
 const struct rtune_name_table *rtune_names(enum rtune_name_kind kind);
+/* "f32, f64": the names of the values whose bits are in mask, as far as they fit. */
+void rtune_names_list(enum rtune_name_kind kind, uint32_t mask, char *text, size_t size);
 /* Value of a name; else SYNTAX, with the accepted names in the message. */
 enum rtune_status rtune_name_parse(enum rtune_name_kind kind, const char *text, int *value,
                                    struct rtune_error *err);

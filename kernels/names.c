@@ -136,6 +136,17 @@ const struct rtune_name_table *rtune_names(enum rtune_name_kind kind) {
     return (unsigned)kind < RTUNE_NAMES_COUNT ? &tables[kind] : NULL;
 }
 
+void rtune_names_list(enum rtune_name_kind kind, uint32_t mask, char *text, size_t size) {
+    const struct rtune_name_table *table = rtune_names(kind);
+    size_t used = 0;
+    text[0] = '\0';
+    for (int v = 0; v < table->count; v++) {
+        if ((mask & 1u << v) == 0) continue;
+        int length = snprintf(text + used, size - used, "%s%s", used ? ", " : "", table->name(v));
+        if (length > 0) used = rtune_min_u64(used + (size_t)length, size - 1);
+    }
+}
+
 enum rtune_status rtune_name_parse(enum rtune_name_kind kind, const char *text, int *value,
                                    struct rtune_error *err) {
     const struct rtune_name_table *table = rtune_names(kind);
@@ -146,13 +157,8 @@ enum rtune_status rtune_name_parse(enum rtune_name_kind kind, const char *text, 
         *value = v;
         return RTUNE_OK;
     }
-    char known[256] = "";
-    size_t used = 0;
-    for (int v = 0; v < table->count; v++) {
-        int length =
-            snprintf(known + used, sizeof known - used, "%s%s", v ? ", " : "", table->name(v));
-        if (length > 0) used = rtune_min_u64(used + (size_t)length, sizeof known - 1);
-    }
+    char known[256];
+    rtune_names_list(kind, UINT32_MAX, known, sizeof known);
     return rtune_err_set(err, RTUNE_SYNTAX, "%s: \"%.40s\" is not known (use one of %s)",
                          table->what, text, known);
 }

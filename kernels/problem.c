@@ -79,18 +79,6 @@ static bool in_range(const struct rtune_problem *p) {
            (unsigned)p->cache < RTUNE_CACHE_COUNT;
 }
 
-/* "f32, f64" of the bits of mask. */
-static void list_names(uint32_t mask, enum rtune_name_kind kind, char *text, size_t size) {
-    const struct rtune_name_table *table = rtune_names(kind);
-    size_t used = 0;
-    text[0] = '\0';
-    for (int v = 0; v < table->count; v++) {
-        if (!(mask & BIT(v))) continue;
-        int length = snprintf(text + used, size - used, "%s%s", used ? ", " : "", table->name(v));
-        if (length > 0) used = rtune_min_u64(used + (size_t)length, size - 1);
-    }
-}
-
 static enum rtune_dtype wide_dtype(enum rtune_dtype dtype, bool always_unsigned) {
     const struct rtune_dtype_info *info = rtune_dtype_info(dtype);
     if (info->is_float) return dtype == RTUNE_F64 ? RTUNE_F64 : RTUNE_F32;
@@ -123,12 +111,12 @@ static enum rtune_status check_mode(const struct rtune_problem *p, struct rtune_
     const char *op = rtune_op_name(p->op), *mode = rtune_mode_name(p->mode);
     char list[160];
     if (!(modes & BIT(p->mode))) {
-        list_names(modes, RTUNE_NAMES_MODE, list, sizeof list);
+        rtune_names_list(RTUNE_NAMES_MODE, modes, list, sizeof list);
         return rtune_err_set(err, RTUNE_UNSUPPORTED, "%s in mode %s: not defined (use %s)", op,
                              mode, list);
     }
     if (p->mode != RTUNE_PLAIN && !rtune_dtype_info(p->dtype)->is_float) {
-        list_names(FLOATS, RTUNE_NAMES_DTYPE, list, sizeof list);
+        rtune_names_list(RTUNE_NAMES_DTYPE, FLOATS, list, sizeof list);
         return rtune_err_set(err, RTUNE_UNSUPPORTED,
                              "%s of %s in mode %s: it is for floats (use plain, or one of %s)", op,
                              rtune_dtype_name(p->dtype), mode, list);
@@ -149,8 +137,8 @@ static enum rtune_status check_flags(const struct rtune_problem *p, struct rtune
     if (!(p->flags & RTUNE_ROOT)) return RTUNE_OK;
     if (p->op != RTUNE_SUMSQ || !(FLOATS & BIT(p->dtype)) || !(FLOAT_SUMS & BIT(p->mode))) {
         char dtypes[64], modes[64];
-        list_names(FLOATS, RTUNE_NAMES_DTYPE, dtypes, sizeof dtypes);
-        list_names(FLOAT_SUMS, RTUNE_NAMES_MODE, modes, sizeof modes);
+        rtune_names_list(RTUNE_NAMES_DTYPE, FLOATS, dtypes, sizeof dtypes);
+        rtune_names_list(RTUNE_NAMES_MODE, FLOAT_SUMS, modes, sizeof modes);
         return rtune_err_set(err, RTUNE_UNSUPPORTED,
                              "%s of %s in mode %s: has no root (clear RTUNE_ROOT, or use %s of one "
                              "of %s in mode %s)",
@@ -170,7 +158,7 @@ static enum rtune_status check_support(const struct rtune_problem *p, struct rtu
     const char *name = rtune_op_name(p->op);
     char list[160];
     if (!(op->dtypes & BIT(p->dtype))) {
-        list_names(op->dtypes, RTUNE_NAMES_DTYPE, list, sizeof list);
+        rtune_names_list(RTUNE_NAMES_DTYPE, op->dtypes, list, sizeof list);
         return rtune_err_set(err, RTUNE_UNSUPPORTED, "%s of %s: not defined (use one of %s)", name,
                              rtune_dtype_name(p->dtype), list);
     }

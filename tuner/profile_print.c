@@ -152,19 +152,15 @@ static const char *shown(const char *name) { return name == NULL ? "?" : name; }
 
 static void put_problem(struct rtune_buf *out, const struct rtune_winner *w) {
     const struct rtune_problem *p = &w->problem;
-    const char *lead = "";
+    char flags[64];
     rtune_buf_printf(out, "      - op: %s\n        dtype: %s\n        acc: %s\n        mode: %s\n",
                      shown(rtune_op_name(p->op)), shown(rtune_dtype_name(p->dtype)),
                      shown(rtune_acc_name(p->acc)), shown(rtune_mode_name(p->mode)));
     rtune_buf_printf(out, "        nan: %s\n        cache: %s\n",
                      shown(rtune_nan_name(p->nan_rule)), shown(rtune_cache_name(p->cache)));
-    rtune_buf_puts(out, "        flags: [");
-    for (int bit = 0; rtune_flag_name(bit) != NULL; bit++) {
-        if ((p->flags & 1u << bit) == 0) continue;
-        rtune_buf_printf(out, "%s%s", lead, rtune_flag_name(bit));
-        lead = ", ";
-    }
-    rtune_buf_printf(out, "]\n        kernel_abi: %" PRIu32 "\n", w->kernel_abi);
+    rtune_names_list(RTUNE_NAMES_FLAG, p->flags, flags, sizeof flags);
+    rtune_buf_printf(out, "        flags: [%s]\n        kernel_abi: %" PRIu32 "\n", flags,
+                     w->kernel_abi);
     put_text(out, "        source_hash: ", w->source_hash);
     put_text(out, "\n        driver: ", w->driver);
     rtune_buf_puts(out, "\n        rows:\n");

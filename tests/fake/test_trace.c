@@ -2,6 +2,7 @@
 /* The tracing driver, here over the fake one: it passes calls on and writes down each by name. */
 #include "runtime/device.h"
 #include "tests/fake/driver.h"
+#include "tests/scratch_folder.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -9,11 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-static char trace_file[] = "/tmp/rtune-trace-XXXXXX";
+static char trace_file[SCRATCH_FOLDER + sizeof "/calls"];
 
 /* Lines of the trace from one on; how many, and whether the line-th is this name. */
 static size_t read_trace(size_t line, const char *name, bool *same) {
@@ -75,12 +75,12 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pass_on),
                                        cmocka_unit_test(test_complete)};
     if (argc != 2) return 2;
-    int file = mkstemp(trace_file);
-    if (file < 0) return 2;
-    close(file);
+    char folder[SCRATCH_FOLDER];
+    if (scratch_folder_make(folder, "trace") != 0) return 2;
+    snprintf(trace_file, sizeof trace_file, "%s/calls", folder);
     setenv("RTUNE_TRACE_REAL", argv[1], 1);
     setenv("RTUNE_TRACE_FILE", trace_file, 1);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink(trace_file);
+    scratch_folder_remove(folder);
     return failed;
 }

@@ -9,51 +9,49 @@
 #define SHARD(k)                                                                                   \
     extern const rtune_emu::entry rtune_emu_shard_##k[];                                           \
     extern const size_t rtune_emu_shard_##k##_count;
-#ifdef RTUNE_EMU_SLOW_F64
-SHARD(5)
-#else
 SHARD(0)
 SHARD(1)
 SHARD(2)
 SHARD(3)
 SHARD(4)
-#endif
+SHARD(5)
 #undef SHARD
 
 namespace rtune_emu {
 namespace {
 
-const struct {
+struct table {
     const entry *entries;
     size_t count;
-} shards[] = {
-#ifdef RTUNE_EMU_SLOW_F64
-    {rtune_emu_shard_5, rtune_emu_shard_5_count},
-#else
-    {rtune_emu_shard_0, rtune_emu_shard_0_count}, {rtune_emu_shard_1, rtune_emu_shard_1_count},
-    {rtune_emu_shard_2, rtune_emu_shard_2_count}, {rtune_emu_shard_3, rtune_emu_shard_3_count},
-    {rtune_emu_shard_4, rtune_emu_shard_4_count}, /* the big ones */
-#endif
 };
-constexpr size_t shard_count = sizeof shards / sizeof shards[0];
+#define TABLE(k)                                                                                   \
+    { rtune_emu_shard_##k, rtune_emu_shard_##k##_count }
+#ifdef RTUNE_EMU_SLOW_F64
+const table shards[] = {TABLE(5)};
+constexpr auto selection = rtune_emu_selection_slow;
+#else
+const table shards[] = {TABLE(0), TABLE(1), TABLE(2), TABLE(3)}, big[] = {TABLE(4)};
+constexpr auto selection = rtune_emu_selection;
+#endif
+#undef TABLE
 
-/* The k-th of a list is entry k / count of the table k % count. */
-template <class Tables>
+/* The k-th of a list is entry k / COUNT of the table k % COUNT. */
+template <size_t COUNT>
 std::vector<instance> build(bool (*select)(size_t, rtune_problem *, rtune_config *),
-                            const Tables &tables, size_t count) {
+                            const table (&tables)[COUNT]) {
     std::vector<instance> list;
     instance i = {};
     for (size_t k = 0; select(k, &i.problem, &i.config); k++) {
         char name[RTUNE_INSTANCE_NAME];
         rtune_instance_name(&i.problem, &i.config, name);
-        const auto &table = tables[k % count];
-        if (k / count >= table.count || strcmp(table.entries[k / count].name, name) != 0) {
+        const table &from = tables[k % COUNT];
+        if (k / COUNT >= from.count || strcmp(from.entries[k / COUNT].name, name) != 0) {
             fprintf(stderr, "catalog: instance %zu (%s) was not generated\n", k, name);
             abort();
         }
-        i.kernel = table.entries[k / count].kernel;
-        i.second = table.entries[k / count].second;
-        i.name = table.entries[k / count].name;
+        i.kernel = from.entries[k / COUNT].kernel;
+        i.second = from.entries[k / COUNT].second;
+        i.name = from.entries[k / COUNT].name;
         list.push_back(i);
     }
     return list;
@@ -61,20 +59,14 @@ std::vector<instance> build(bool (*select)(size_t, rtune_problem *, rtune_config
 
 } // namespace
 
-#ifdef RTUNE_EMU_SLOW_F64
 const std::vector<instance> &catalog() {
-    static const std::vector<instance> list = build(rtune_emu_selection_slow, shards, shard_count);
-    return list;
-}
-#else
-const std::vector<instance> &catalog() {
-    static const std::vector<instance> list = build(rtune_emu_selection, shards, shard_count - 1);
+    static const std::vector<instance> list = build(selection, shards);
     return list;
 }
 
+#ifndef RTUNE_EMU_SLOW_F64
 const std::vector<instance> &catalog_big() {
-    static const std::vector<instance> list =
-        build(rtune_emu_selection_big, &shards[shard_count - 1], 1);
+    static const std::vector<instance> list = build(rtune_emu_selection_big, big);
     return list;
 }
 #endif
