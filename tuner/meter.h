@@ -94,8 +94,12 @@ struct rtune_worker_options {
     int images;       /* descriptor of a file of cubins, which may grow; -1: none. Borrowed */
     uint32_t threads; /* cpu */
     uint64_t seed;
-    double candidate_limit_s; /* 0: adaptive alone */
-    const atomic_bool *stop;  /* may be NULL */
+    double candidate_limit_s; /* bounds the time of one candidate when it is verified, and nobody
+                                 gets a second chance; 0: adaptive */
+    double grace_s;           /* what a second chance adds; 0: 9 s */
+    uint64_t deadline_ns;    /* of the session, of rtune_clock_ns: a second chance adds no more than
+                                what is left; 0: none */
+    const atomic_bool *stop; /* may be NULL */
     const struct rtune_log *log;
 };
 /* Start a worker and learn the device. Strings are borrowed for the life of the meter. */

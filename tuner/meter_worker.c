@@ -3,6 +3,7 @@
  * meter_worker.c: the session's side of a worker process. It knows which candidate runs, for how
  * long it may, and starts a new worker when one has died or was killed; only the culprit pays.
  */
+#include "tuner/chances.h"
 #include "tuner/meter.h"
 #include "tuner/spawn.h"
 #include "tuner/wire.h"
@@ -10,18 +11,21 @@
 #include "base/clock.h"
 #include "base/num.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    READY_S = 120, /* a driver may take long to start */
-    LOAD_S = 30,   /* loading the kernels of a request */
-    CHUNK = 128,   /* candidates of one request; a crash repeats no more than these */
-    LOST_MAX = 3   /* failures in a row that no candidate can be blamed for */
+    READY_S = 120,   /* a driver may take long to start */
+    LOAD_S = 30,     /* loading the kernels of a request */
+    CHUNK = 128,     /* candidates of one request; a crash repeats no more than these */
+    MIN_GRACE_S = 1, /* less than that is no second chance */
+    LOST_MAX = 3     /* failures in a row that no candidate can be blamed for */
 };
-/* A candidate gets a second, and this many times what its launches are expected to take. */
-static const double patience = 20;
+/* A candidate gets a second, and this many times what its launches are expected to take; one that
+ * was late once gets so many seconds more. */
+static const double patience = 20, default_grace_s = 9;
 /* Until a candidate's time is known: the slowest that anything sensible reads. */
 static const double slowest_gbs_cuda = 10, slowest_gbs_cpu = 0.5;
 
@@ -31,6 +35,7 @@ struct worker_meter {
     struct rtune_child child;
     bool prepared;
     uint64_t input_bytes;
+    struct rtune_chances chances;
     enum rtune_reason lost_reason; /* how the last worker that was lost ended */
     char lost_detail[192];
 };
@@ -38,6 +43,7 @@ struct worker_meter {
 /* How a request went. */
 enum outcome {
     ASKED,   /* answered */
+    LATE,    /* one candidate did not end in time and is to be asked again; the worker is gone */
     CULPRIT, /* one candidate was marked, and the worker is gone */
     LOST     /* the worker is gone, nobody knows why */
 };
@@ -131,7 +137,8 @@ struct asking {
     struct rtune_measure_report *report;
     const uint32_t *which; /* index of each slot in measure->candidates */
     uint32_t count;
-    uint32_t at; /* slot, or one of enum rtune_at, or NOBODY */
+    uint32_t at;      /* slot, or one of enum rtune_at, or NOBODY */
+    double allowed_s; /* since it began */
 };
 enum { NOBODY = 0x7ffffff0 };
 
@@ -146,20 +153,39 @@ static double expected_us(const struct worker_meter *m, const struct asking *a, 
     return 10.0 + bytes_of(&a->measure->problem) / gbs / 1000.0;
 }
 
+/* The candidate that is at work, as far as the session knows; NULL: none, or one of several. */
+static const struct rtune_candidate *at_work(const struct asking *a) {
+    uint32_t slot = a->at == RTUNE_AT_BATCH && a->count == 1 ? 0 : a->at;
+    return slot < a->count ? &a->measure->candidates[a->which[slot]] : NULL;
+}
+
+/* Seconds that a config which was late once has more: no more than what is left of the session. */
+static double grace_s(const struct worker_meter *m) {
+    double grace = m->options.grace_s > 0 ? m->options.grace_s : default_grace_s;
+    uint64_t now = rtune_clock_ns(), end = m->options.deadline_ns;
+    if (end == 0) return grace;
+    return end > now ? fmin(grace, (double)(end - now) / 1e9) : 0;
+}
+
+/* Seconds that all samples of a request may take. */
+static double batch_s(const struct worker_meter *m, const struct asking *a) {
+    double us = 0;
+    for (uint32_t k = 0; k < a->count; k++)
+        us += a->measure->samples * (expected_us(m, a, k) + m->base.info.overhead_us);
+    return 2 + patience * us / 1e6;
+}
+
 /* Seconds that what is at may take. */
 static double allowance_s(const struct worker_meter *m, const struct asking *a) {
-    const struct rtune_measure *measure = a->measure;
-    double limit = m->options.candidate_limit_s, gbs = m->base.info.cuda ? 1.0 : 0.02;
-    if (a->at == RTUNE_AT_INPUT) return LOAD_S + bytes_of(&measure->problem) / gbs / 1e9;
-    if (a->at == RTUNE_AT_BATCH) {
-        double us = 0;
-        for (uint32_t k = 0; k < a->count; k++)
-            us += measure->samples * (expected_us(m, a, k) + m->base.info.overhead_us);
-        return 2 + patience * us / 1e6;
-    }
+    const struct rtune_candidate *working = at_work(a);
+    double limit = m->options.candidate_limit_s, gbs = m->base.info.cuda ? 1.0 : 0.02, more = 0;
+    if (working != NULL && rtune_chances_more_time(&m->chances, &working->config))
+        more = grace_s(m);
+    if (a->at == RTUNE_AT_INPUT) return LOAD_S + bytes_of(&a->measure->problem) / gbs / 1e9;
+    if (a->at == RTUNE_AT_BATCH) return batch_s(m, a) + more;
     if (a->at >= a->count) return LOAD_S + 0.1 * a->count;
-    double launches = measure->thorough ? 8 : 2;
-    double s = 1 + patience * launches * expected_us(m, a, a->at) / 1e6;
+    double launches = a->measure->thorough ? 8 : 2;
+    double s = 1 + patience * launches * expected_us(m, a, a->at) / 1e6 + more;
     return limit > 0 && limit < s ? limit : s;
 }
 
@@ -185,8 +211,7 @@ done:
     return status;
 }
 
-static void mark(struct asking *a, uint32_t slot, enum rtune_reason reason, const char *detail) {
-    struct rtune_measured *r = &a->measured[a->which[slot]];
+static void mark(struct rtune_measured *r, enum rtune_reason reason, const char *detail) {
     r->reason = reason;
     r->sample_count = 0;
     snprintf(r->detail, sizeof(r->detail), "%.*s", (int)sizeof(r->detail) - 1, detail);
@@ -200,19 +225,36 @@ static void add_samples(struct asking *a, const struct rtune_frame *frame) {
     r->sample_count += count;
 }
 
-/* The worker is gone or must go; the candidate that ran is to blame, if one did. */
+/* A second chance for the candidate that is at work? */
+static bool is_excused(struct worker_meter *m, const struct asking *a) {
+    const struct rtune_candidate *working = at_work(a);
+    char problem[160], config[256];
+    if (working == NULL || m->options.candidate_limit_s > 0) return false;
+    if (!rtune_chances_late(&m->chances, &working->config) || grace_s(m) < MIN_GRACE_S)
+        return false;
+    rtune_problem_print(&a->measure->problem, problem, sizeof(problem));
+    rtune_config_print(&working->config, config, sizeof(config));
+    rtune_log_write(m->options.log, RTUNE_LOG_WARN,
+                    "%s: no answer for %.1f s from %s; it is asked once more, with more time",
+                    problem, a->allowed_s, config);
+    return true;
+}
+
+/* The worker is gone or must go; the candidate that was at work is to blame, if there was one, and
+ * if it has no excuse. */
 static enum outcome bury(struct worker_meter *m, struct asking *a, bool late) {
     char why[96];
-    double allowed = allowance_s(m, a);
     rtune_spawn_end(&m->child, late ? NULL : why, sizeof(why));
+    if (late && is_excused(m, a)) return LATE;
     m->lost_reason = late ? RTUNE_REASON_TIMEOUT : RTUNE_REASON_RUNTIME;
     if (late)
         snprintf(m->lost_detail, sizeof(m->lost_detail), "no end after %ld ms",
-                 (long)(allowed * 1000));
+                 (long)(a->allowed_s * 1000));
     else
         snprintf(m->lost_detail, sizeof(m->lost_detail), "the worker process ended: %s", why);
-    if (a->at >= a->count) return LOST;
-    mark(a, a->at, m->lost_reason, m->lost_detail);
+    const struct rtune_candidate *working = at_work(a);
+    if (working == NULL) return LOST;
+    mark(&a->measured[working - a->measure->candidates], m->lost_reason, m->lost_detail);
     return CULPRIT;
 }
 
@@ -225,7 +267,7 @@ static void take_frame(struct worker_meter *m, struct asking *a, const struct rt
     } else if (frame->kind == RTUNE_FRAME_SAMPLES && in_range) {
         add_samples(a, frame);
     } else if (frame->kind == RTUNE_FRAME_FAIL && in_range) {
-        mark(a, frame->slot, frame->u.failure.reason, frame->u.failure.detail);
+        mark(&a->measured[a->which[frame->slot]], frame->u.failure.reason, frame->u.failure.detail);
         if (!frame->u.failure.fatal) return;
         rtune_spawn_end(&m->child, NULL, 0);
         *over = true;
@@ -266,7 +308,8 @@ static enum rtune_status ask(struct worker_meter *m, struct asking *a, enum outc
         *outcome = bury(m, a, false);
         return RTUNE_OK;
     }
-    uint64_t deadline = after(allowance_s(m, a));
+    a->allowed_s = allowance_s(m, a);
+    uint64_t deadline = after(a->allowed_s);
     while (!over) {
         status = rtune_frame_receive(m->child.fd, &frame, &got, deadline, m->options.stop, err);
         if (status == RTUNE_TIMEOUT || (status == RTUNE_OK && !got)) {
@@ -275,8 +318,13 @@ static enum rtune_status ask(struct worker_meter *m, struct asking *a, enum outc
         }
         TRY(status);
         take_frame(m, a, &frame, &over, outcome);
-        if (frame.kind == RTUNE_FRAME_AT) deadline = after(allowance_s(m, a));
+        if (frame.kind != RTUNE_FRAME_AT) continue;
+        a->allowed_s = allowance_s(m, a);
+        deadline = after(a->allowed_s);
     }
+    if (*outcome != ASKED) return RTUNE_OK;
+    for (uint32_t k = 0; k < a->count; k++)
+        rtune_chances_answered(&m->chances, &a->measure->candidates[a->which[k]].config);
 done:
     if (status != RTUNE_OK) rtune_spawn_end(&m->child, NULL, 0);
     return status;
@@ -301,11 +349,15 @@ static enum rtune_status ask_singly(struct worker_meter *m, struct asking *a, bo
     enum outcome outcome = ASKED;
     *found = false;
     for (uint32_t k = 0; k < a->count; k++) {
+        struct rtune_measured *measured = &a->measured[a->which[k]];
         struct asking one = *a;
+        if (measured->reason != RTUNE_REASON_CORRECT) continue; /* it has failed before */
         one.which = &a->which[k];
         one.count = 1;
-        TRY(ask(m, &one, &outcome, err));
-        if (outcome == LOST) mark(&one, 0, m->lost_reason, m->lost_detail);
+        do {
+            TRY(ask(m, &one, &outcome, err));
+        } while (outcome == LATE);
+        if (outcome == LOST) mark(measured, m->lost_reason, m->lost_detail);
         if (outcome != ASKED) *found = true;
     }
 done:
@@ -326,7 +378,7 @@ static enum rtune_status measure_chunk(struct worker_meter *m, const struct rtun
         if (a.count == 0) return RTUNE_OK;
         TRY(ask(m, &a, &outcome, err));
         if (outcome == ASKED) return RTUNE_OK;
-        if (outcome == CULPRIT) continue;
+        if (outcome != LOST) continue;
         bool found = false;
         lost++;
         TRY(ask_singly(m, &a, &found, err));

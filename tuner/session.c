@@ -101,6 +101,7 @@ static enum rtune_status open_meter(struct rtune_tuning *t, struct rtune_error *
                                               .threads = o->threads,
                                               .seed = o->seed,
                                               .candidate_limit_s = o->candidate_limit_s,
+                                              .deadline_ns = forge.deadline_ns,
                                               .stop = o->stop,
                                               .log = o->log};
         TRY(rtune_meter_worker(&worker, &t->meter, err));

@@ -32,7 +32,7 @@ struct rtune_tune_options {
     size_t size_count;
     enum rtune_effort effort;
     double budget_s;          /* 0: no limit */
-    double candidate_limit_s; /* 0: adaptive */
+    double candidate_limit_s; /* 0: adaptive, and a candidate that is late is asked once more */
     uint64_t seed;
     bool resume, fresh;      /* of an unfinished session */
     bool plan_only;          /* stop after the plan event */

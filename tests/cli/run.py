@@ -31,7 +31,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 TIMEOUT = 120
 # What the tuner says of the machine and not of the case: other tests run beside this one.
-WEATHER = re.compile(r'reduce-tune: warning: \S+: (the clock dropped|something else seems)')
+WEATHER = re.compile(
+    r'reduce-tune: warning: \S+: (the clock dropped|something else seems|no answer for )')
 
 
 class Case:
@@ -130,8 +131,8 @@ class Runner:
             err += f'\ntimed out after {TIMEOUT} s\n'.encode()
         text = [data.decode('utf-8', 'replace').replace(scratch, 'SCRATCH').splitlines()
                 for data in (out, err)]
-        told = [line for line in text[1] if not WEATHER.match(line)]
-        return {'>': text[0], '!': told}, process.returncode
+        out, err = ([line for line in lines if not WEATHER.match(line)] for lines in text)
+        return {'>': out, '!': err}, process.returncode
 
     def run_case(self, case, scratch):
         """True, False, or None for a case that cannot run here."""

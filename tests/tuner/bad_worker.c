@@ -11,6 +11,9 @@
  * - sticky: the launch fails, and so does everything after it
  * - crash, late_crash: kills the process; the latter only after a few launches
  * - hang, late_hang: never returns
+ * - stall, late_stall: never returns in the first process, and behaves in later ones
+ * - once_skip: as skip in the first process, and behaves in later ones
+ * - slow: its first launch in a process takes 2 s
  * - absent: cannot be opened
  *
  * RTUNE_TEST_STARTS names a file that gets one byte for each start.
@@ -44,6 +47,7 @@ static struct rtune_device_ops bent;
 static struct cheat cheats[KERNELS];
 static size_t cheat_count;
 static bool broken;
+static off_t starts; /* of this program, with this one */
 
 enum rtune_status __real_rtune_device_open(const struct rtune_device_request *request,
                                            rtune_device **dev, struct rtune_error *err);
@@ -93,7 +97,8 @@ static void misbehave(const struct cheat *cheat) {
     const char *what = late ? cheat->kind + 5 : cheat->kind;
     if (late && cheat->launches <= LATE) return;
     if (strcmp(what, "crash") == 0) abort();
-    while (strcmp(what, "hang") == 0)
+    if (strcmp(what, "slow") == 0 && cheat->launches == 1) sleep(2);
+    while (strcmp(what, "hang") == 0 || (strcmp(what, "stall") == 0 && starts == 1))
         pause();
 }
 
@@ -118,7 +123,8 @@ static enum rtune_status bent_launch(rtune_device *dev, const rtune_kernel *kern
         memcpy(request->args.out, cheat->result, cheat->result_size);
         return RTUNE_OK;
     }
-    if (is(cheat, "skip") && request->args.n > 1) wrong.args.n--;
+    bool skip = is(cheat, "skip") || (is(cheat, "once_skip") && starts == 1);
+    if (skip && request->args.n > 1) wrong.args.n--;
     enum rtune_status status = real->launch(dev, kernel, &wrong, err);
     memcpy(cheat->result, request->args.out, cheat->result_size);
     cheat->remembered = true;
@@ -156,6 +162,7 @@ static void count_start(void) {
     int fd = path == NULL ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (fd < 0) return;
     if (write(fd, "x", 1) != 1) abort();
+    starts = lseek(fd, 0, SEEK_END);
     close(fd);
 }
 
