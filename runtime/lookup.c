@@ -213,61 +213,74 @@ void rtune_decide(const rtune *rt, const struct rtune_index *index,
 /* ---- the launch record -------------------------------------------------------------------------
  */
 
-static void add_n(struct rtune_text *text, const char *before, uint64_t n) {
-    rtune_text_add(text, before);
-    rtune_text_add_u64(text, n);
+/* "before", n, "after", of 100 bytes at most beside n: whole, or not at all. */
+static void add_n(struct rtune_text *text, const char *before, uint64_t n, const char *after) {
+    char whole[128];
+    struct rtune_text clause = rtune_text_over(whole, sizeof whole);
+    rtune_text_add(&clause, before);
+    rtune_text_add_u64(&clause, n);
+    rtune_text_add(&clause, after);
+    rtune_text_add_whole(text, whole);
+}
+
+static void add_sibling(struct rtune_text *text, const struct rtune_problem *like) {
+    char whole[64];
+    struct rtune_text clause = rtune_text_over(whole, sizeof whole);
+    rtune_text_add(&clause, "like ");
+    rtune_text_add(&clause, rtune_op_name(like->op));
+    rtune_text_add(&clause, " of ");
+    rtune_text_add(&clause, rtune_dtype_name(like->dtype));
+    rtune_text_add(&clause, ", ");
+    rtune_text_add_whole(text, whole);
 }
 
 static void describe_row(const struct rtune_decision *d, struct rtune_text *text) {
     const struct rtune_grid *tuned = &d->row->config.grid, *grid = &d->config.grid;
-    if (d->source == RTUNE_FROM_SIBLING) {
-        rtune_text_add(text, "like ");
-        rtune_text_add(text, rtune_op_name(d->like.op));
-        rtune_text_add(text, " of ");
-        rtune_text_add(text, rtune_dtype_name(d->like.dtype));
-        rtune_text_add(text, ", ");
-    }
-    if (d->source == RTUNE_FROM_SIMILAR) rtune_text_add(text, "a similar device, ");
-    if (d->source == RTUNE_FROM_SHIPPED) rtune_text_add(text, "this device's shipped profile, ");
+    if (d->source == RTUNE_FROM_SIBLING) add_sibling(text, &d->like);
+    if (d->source == RTUNE_FROM_SIMILAR) rtune_text_add_whole(text, "a similar device, ");
+    if (d->source == RTUNE_FROM_SHIPPED)
+        rtune_text_add_whole(text, "this device's shipped profile, ");
     switch (d->match) {
     case RTUNE_MATCH_EXACT:
-        add_n(text, "tuned at n=", d->row->n);
+        add_n(text, "tuned at n=", d->row->n, "");
         break;
     case RTUNE_MATCH_BETWEEN:
-        add_n(text, "between tuned sizes, tuned at n=", d->row->n);
+        add_n(text, "between tuned sizes, tuned at n=", d->row->n, "");
         break;
     case RTUNE_MATCH_CLAMPED:
     case RTUNE_MATCH_REFUSED:
-        if (d->like.n < d->row->n) {
-            add_n(text, "below all tuned sizes, tuned at n=", d->row->n);
-        } else {
-            add_n(text, "above all tuned sizes, tuned at n=", d->row->n);
-        }
+        if (d->like.n < d->row->n)
+            add_n(text, "below all tuned sizes, tuned at n=", d->row->n, "");
+        else
+            add_n(text, "above all tuned sizes, tuned at n=", d->row->n, "");
         break;
     }
-    if (d->cold_rows) rtune_text_add(text, ", cold input (this state was not tuned)");
+    if (d->cold_rows) rtune_text_add_whole(text, ", cold input (this state was not tuned)");
     if (!d->unserved && (grid->kind != tuned->kind || grid->value != tuned->value))
-        rtune_text_add(text, ", grid cut to n");
+        rtune_text_add_whole(text, ", grid cut to n");
+    if (d->row->stale_driver) rtune_text_add_whole(text, ", by another driver");
+    if (d->row->stale_source) rtune_text_add_whole(text, ", with other kernel sources");
 }
 
 static void describe(const struct rtune_decision *d, const char *why, struct rtune_launch *launch) {
     struct rtune_text text = rtune_text_over(launch->reason, sizeof launch->reason);
     if (why) {
         rtune_text_add(&text, why);
-        rtune_text_add(&text, "; ");
+        rtune_text_add_whole(&text, "; ");
     }
     if (d->row) {
         describe_row(d, &text);
-        if (d->row->stale_driver) rtune_text_add(&text, ", by another driver");
-        if (d->row->stale_source) rtune_text_add(&text, ", with other kernel sources");
     } else if (d->source == RTUNE_FROM_OVERRIDE) {
-        add_n(&text, "RTUNE_OVERRIDE, entry ", d->override_entry);
-    } else if (d->refused) {
-        add_n(&text, "built-in default: the largest tuned n=", d->refused->n);
-        rtune_text_add(&text, " is below, and its grid would not fill this device");
+        add_n(&text, "RTUNE_OVERRIDE, entry ", d->override_entry, "");
     } else {
-        rtune_text_add(&text, "built-in default: nothing tuned for this problem");
+        rtune_text_add_whole(&text, "built-in default");
+        if (d->refused)
+            add_n(&text, ": the largest tuned n=", d->refused->n,
+                  " is below, and its grid would not fill this device");
+        else
+            rtune_text_add_whole(&text, ": nothing tuned for this problem");
     }
+    rtune_text_end(&text);
 }
 
 struct rtune_config rtune_served_config(const struct rtune_decision *d,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lookup ladder: every source, and what makes it fall from one to the next. */
+#include "base/num.h"
 #include "tests/runtime/toy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,6 +230,67 @@ static void test_stale(void **state) {
     rtune_close(rt);
 }
 
+/* A reason for a fall-back of each length before the text of each source: what does not fit is left
+ * out from a clause on. */
+static void check_cut(const rtune *rt, const struct rtune_problem *p, const char *whole) {
+    struct rtune_decision d;
+    struct rtune_launch launch = served(rt, p);
+    assert_string_equal(launch.reason, whole);
+    rtune_decide(rt, rtune_current_index(rt), p, &d);
+    for (size_t length = 1; length < 2 * sizeof launch.reason; length++) {
+        char why[2 * sizeof launch.reason + 1], full[sizeof why + 256];
+        memset(why, 'x', length);
+        why[length] = '\0';
+        snprintf(full, sizeof full, "%s; %s", why, whole);
+        rtune_launch_fill(rt, &d, NULL, why, &launch);
+        const size_t used = strlen(launch.reason);
+        assert_memory_equal(launch.reason, full, used);
+        if (strlen(full) < sizeof launch.reason)
+            assert_int_equal(used, strlen(full));
+        else if (length < sizeof launch.reason)
+            assert_true(used >= length && strchr(",;:", full[used]) != NULL);
+        else
+            assert_int_equal(used, sizeof launch.reason - 1);
+    }
+}
+
+static void test_long_reasons(void **state) {
+    (void)state;
+    struct rows rows = {0};
+    const struct rtune_identity h200 = toy_identity(9, 0, 132);
+    const uint32_t d = rows_device(&rows, &h200);
+    const uint64_t sizes[] = {1 << 10, 1 << 20, 1 << 30};
+    for (size_t k = 0; k < RTUNE_ARRAY_SIZE(sizes); k++) {
+        struct rtune_winner *w =
+            rows_add(&rows, d, RTUNE_SUM, RTUNE_F32, sizes[k], "block=64,grid=4096");
+        memcpy(w->driver, "570.9", sizeof "570.9");
+        w->source_hash[3] ^= 1;
+    }
+    rows_write(&rows, scratch_path("long.db"));
+    rtune *rt = toy_open(toy_new(NULL), scratch_path("long.db"));
+    struct rtune_problem p = RTUNE_PROBLEM(RTUNE_MIN, RTUNE_F32, (1 << 20) + 1);
+    p.cache = RTUNE_WARM;
+    check_cut(rt, &p,
+              "like sum of f32, between tuned sizes, tuned at n=1048576, cold input (this state "
+              "was not tuned), by another driver, with other kernel sources");
+    p = SUM_F32(100);
+    check_cut(rt, &p,
+              "below all tuned sizes, tuned at n=1024, grid cut to n, by another driver, with "
+              "other kernel sources");
+    rtune_close(rt);
+    rows_add(&rows, rows_device(&rows, &h200), RTUNE_SUM, RTUNE_F32, 1 << 16, "grid=1");
+    rows_write(&rows, scratch_path("refused.db"));
+    rt = toy_open(toy_new(NULL), scratch_path("refused.db"));
+    p = SUM_F32(1 << 26);
+    check_cut(rt, &p,
+              "built-in default: the largest tuned n=65536 is below, and its grid would not fill "
+              "this device");
+    rtune_close(rt);
+    rt = toy_open(toy_new(NULL), "none");
+    check_cut(rt, &p, "built-in default: nothing tuned for this problem");
+    rtune_close(rt);
+}
+
 /* What a problem asks for beyond its canonical form changes nothing. */
 static void test_canonical(void **state) {
     (void)state;
@@ -345,8 +408,9 @@ int main(void) {
         cmocka_unit_test(test_gap),           cmocka_unit_test(test_far_away),
         cmocka_unit_test(test_cache_states),  cmocka_unit_test(test_similar),
         cmocka_unit_test(test_file_order),    cmocka_unit_test(test_stale),
-        cmocka_unit_test(test_canonical),     cmocka_unit_test(test_bad_arguments),
-        cmocka_unit_test(test_explain),       cmocka_unit_test(test_larger_record),
+        cmocka_unit_test(test_long_reasons),  cmocka_unit_test(test_canonical),
+        cmocka_unit_test(test_bad_arguments), cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_larger_record),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
