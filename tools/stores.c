@@ -67,6 +67,10 @@ enum rtune_status store_list_first(const struct store_list *list, const struct s
     }
     if (list->count == 0)
         return rtune_err_set(err, RTUNE_NOT_FOUND, "no store is in use (--db FILE names one)");
+    if (list->stores[0].path.kind == RTUNE_STORE_OPTION)
+        return rtune_err_set(
+            err, RTUNE_NOT_FOUND,
+            "%.400s: no such store (reduce-tune --device 0 with the same --db makes it)", places);
     return rtune_err_set(
         err, RTUNE_NOT_FOUND,
         "%.400s: no such store (reduce-tune --device 0 makes it; --db names another)", places);

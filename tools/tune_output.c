@@ -58,13 +58,16 @@ static void problem_text(const struct rtune_problem *problem, bool whole, char *
                        rtune_dtype_name(problem->dtype), n);
 }
 
+static const char *plural(size_t count) { return count == 1 ? "" : "s"; }
+
 static void print_plan(const struct rtune_tune_event *event) {
     char eta[32];
     print_seconds(event->eta_s, eta, sizeof eta);
     console_printf("device     %s\nidentity   %s\nstore      %s\n", event->device, event->identity,
                    event->store);
-    console_printf("plan       %zu problems x %zu sizes, %zu instances to compile, about %s\n",
-                   event->problems, event->sizes, event->instances, eta);
+    console_printf("plan       %zu problem%s x %zu size%s, %zu instance%s to compile, about %s\n",
+                   event->problems, plural(event->problems), event->sizes, plural(event->sizes),
+                   event->instances, plural(event->instances), eta);
 }
 
 static void print_winner(const struct rtune_winner *winner) {
@@ -88,7 +91,8 @@ static void print_done(const struct rtune_tune_event *event) {
     char elapsed[32], waited[32];
     if (event->compiled > 0) {
         print_seconds(event->compile_wait_s, waited, sizeof waited);
-        console_printf("compiled   %zu kernels, waited %s for them\n", event->compiled, waited);
+        console_printf("compiled   %zu kernel%s, waited %s for them\n", event->compiled,
+                       plural(event->compiled), waited);
     }
     print_seconds(event->elapsed_s, elapsed, sizeof elapsed);
     console_printf("%-10s %s after %s: %zu of %zu steps", "done",

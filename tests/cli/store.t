@@ -44,10 +44,12 @@ $ cp ../good.db mode.db; chmod 666 mode.db; reduce-tune lookup --device cpu --dt
 $ reduce-tune lookup --device cpu --dtype f32 -n 5 --db new.db --json | json-get source
 $ reduce-tune show --db new.db
 $ reduce-tune export --db new.db
+$ RTUNE_DB=new.db reduce-tune show
 $ test ! -e new.db
 > builtin
 ! reduce-tune: warning: new.db: no such store; shipped profiles and the built-in configs serve
-! reduce-tune: new.db: no such store (reduce-tune --device 0 makes it; --db names another)
+! reduce-tune: new.db: no such store (reduce-tune --device 0 with the same --db makes it)
+! reduce-tune: new.db: no such store (reduce-tune --device 0 with the same --db makes it)
 ! reduce-tune: new.db: no such store (reduce-tune --device 0 makes it; --db names another)
 
 == none: no store at all

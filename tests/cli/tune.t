@@ -7,7 +7,7 @@ $ reduce-tune --device cpu --ops sum --dtypes f32 --sizes 2^4..2^10 --budget 20s
 > device     cpu
 > identity   v1|cpu|*
 > store      SCRATCH/tune.db
-> plan       1 problems x 7 sizes, * instances to compile, about *
+> plan       1 problem x 7 sizes, * instances to compile, about *
 > sum f32 wide plain propagate cold n=16 * us * block=1,items=*
 > ...
 > sum f32 wide plain propagate cold n=2^10 * us * block=1,items=*
@@ -93,7 +93,7 @@ $ reduce-tune --device cpu --ops sum --dtypes f32 --sizes 16 --dry-run --db dry.
 > device     cpu
 > identity   v1|cpu|*
 > store      dry.db
-> plan       1 problems x 1 sizes, * instances to compile, about *
+> plan       1 problem x 1 size, * instances to compile, about *
 
 == adds: another session keeps what is there
 $ reduce-tune --device cpu --ops min --dtypes f64 --sizes 16 --budget 20s --effort quick > out
