@@ -11,15 +11,23 @@
  * the context as on a GPU.
  *
  * Settings, read from the environment by cuInit and fake_cuda_reset; lists give one value per
- * device, the last one for all others: RTUNE_FAKE_DEVICES=1     number of GPUs RTUNE_FAKE_CC=9.0
- * compute capability (list) RTUNE_FAKE_SMS=132       multiprocessors (list) RTUNE_FAKE_L2=4194304
- * bytes of L2 (list) RTUNE_FAKE_MEMORY=268435456   bytes of memory (list) RTUNE_FAKE_MIG=0 1: the
- * device is a MIG slice (list) RTUNE_FAKE_DRIVER=13000  version of the driver RTUNE_FAKE_INIT=0
- * result of cuInit RTUNE_FAKE_LOAD=0        result of cuModuleLoadDataEx RTUNE_FAKE_SEED=1 of the
- * noise on times RTUNE_FAKE_NOISE=10      its size, in thousandths RTUNE_FAKE_FAULTS=
- * kind=text,...: kernels whose name has the text in it misbehave. Kinds: wrong (a wrong result),
- * skip (none), trap (breaks the context), hang (never ends), absent (cannot be found)
- *   RTUNE_FAKE_LOG=          a file; the name of every call is appended to it
+ * device, the last one for all others:
+ *
+ * - RTUNE_FAKE_DEVICES=1: number of GPUs
+ * - RTUNE_FAKE_CC=9.0: compute capability (list)
+ * - RTUNE_FAKE_SMS=132: multiprocessors (list)
+ * - RTUNE_FAKE_L2=4194304: bytes of L2 (list)
+ * - RTUNE_FAKE_MEMORY=268435456: bytes of memory (list)
+ * - RTUNE_FAKE_MIG=0: 1: the device is a MIG slice (list)
+ * - RTUNE_FAKE_DRIVER=13000: version of the driver
+ * - RTUNE_FAKE_INIT=0: result of cuInit
+ * - RTUNE_FAKE_LOAD=0: result of cuModuleLoadDataEx
+ * - RTUNE_FAKE_SEED=1: of the noise on times
+ * - RTUNE_FAKE_NOISE=10: its size, in thousandths
+ * - RTUNE_FAKE_FAULTS=kind=text,...: kernels whose name has the text in it misbehave. Kinds: wrong
+ *   (a wrong result), skip (none), trap (breaks the context), hang (never ends), absent (cannot be
+ *   found)
+ * - RTUNE_FAKE_LOG=: a file; the name of every call is appended to it
  */
 #ifndef RTUNE_TESTS_FAKE_FAKE_H
 #define RTUNE_TESTS_FAKE_FAKE_H

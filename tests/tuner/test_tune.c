@@ -311,18 +311,18 @@ static void test_unfinished(void **state) {
 static void test_budget(void **state) {
     (void)state;
     static uint64_t
-        many[4000]; /* twice as many steps, 8 times what a fast machine was seen to do */
+        many[4000]; /* twice as many steps, 4 times what a fast machine was seen to do */
     for (size_t k = 0; k < RTUNE_ARRAY_SIZE(many); k++)
         many[k] = 3000 + k;
     f.options.sizes = many;
     f.options.size_count = RTUNE_ARRAY_SIZE(many);
-    f.options.budget_s = 2;
+    f.options.budget_s = 4;
     uint64_t start = rtune_clock_ns();
     tune_ok(&f);
     double took = (double)(rtune_clock_ns() - start) / 1e9;
     assert_string_equal(f.told.outcome, "budget");
     assert_true(f.told.done < f.told.total && f.told.problems > 0);
-    assert_true(took < 9); /* with the start of the worker and a share of a loaded machine */
+    assert_true(took < 12); /* with the start of the worker and a share of a loaded machine */
     tune_read(&f);
     assert_int_equal(f.table.winner_count, f.told.problems);
     tune_check_intervals(&f);
